@@ -1,0 +1,375 @@
+// Package config turns the environment into one checked struct. Everything a
+// person sets before start is a variable beginning with MANGROVE_; what can be
+// changed while Mangrove runs lives in the database instead. The package reads
+// nothing but the environment: it opens no file but a named secret, and dials
+// nothing.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Exit codes all three programs share; the supervisor acts on the last two (SUP-3).
+const (
+	ExitOK       = 0
+	ExitFailure  = 1
+	ExitSettings = 2  // a wrong setting, said in one line
+	ExitDatabase = 3  // a command that needs the database did not reach it
+	ExitLock     = 75 // EX_TEMPFAIL: another process owns the lock; do not restart me
+	ExitConfig   = 78 // EX_CONFIG: configuration or schema; do not restart me
+)
+
+const prefix = "MANGROVE_"
+
+// The variables. A name beginning with MANGROVE_ that is not listed is an error.
+const (
+	Data               = "MANGROVE_DATA"
+	Library            = "MANGROVE_LIBRARY"
+	HTTP               = "MANGROVE_HTTP"
+	Health             = "MANGROVE_HEALTH"
+	Hosts              = "MANGROVE_HOSTS"
+	LogLevel           = "MANGROVE_LOG_LEVEL"
+	DatabaseURL        = "MANGROVE_DATABASE_URL"
+	DatabaseURLOwner   = "MANGROVE_DATABASE_URL_OWNER"
+	DatabaseURLReader  = "MANGROVE_DATABASE_URL_READER"
+	DatabaseURLScraper = "MANGROVE_DATABASE_URL_SCRAPER"
+	DatabaseURLFile    = "MANGROVE_DATABASE_URL_FILE"
+	PostgresBin        = "MANGROVE_POSTGRES_BIN"
+	AllowAddresses     = "MANGROVE_ALLOW_ADDRESSES"
+	SampleURL          = "MANGROVE_SAMPLE_URL"
+)
+
+// Names lists every variable, for help and for the supervisor's allow-list.
+func Names() []string {
+	return []string{
+		Data, Library, HTTP, Health, Hosts, LogLevel, DatabaseURL, DatabaseURLOwner, DatabaseURLReader,
+		DatabaseURLScraper, DatabaseURLFile, PostgresBin, AllowAddresses, SampleURL,
+	}
+}
+
+// Secret is a setting that must never be printed. Its String hides it.
+type Secret string
+
+// String hides the value.
+func (s Secret) String() string {
+	if s == "" {
+		return ""
+	}
+	return "(hidden)"
+}
+
+// GoString hides the value from %#v.
+func (s Secret) GoString() string { return s.String() }
+
+// MarshalText hides the value from encoders.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// Reveal returns the value for the one place that needs it.
+func (s Secret) Reveal() string { return string(s) }
+
+// Config is the checked environment.
+type Config struct {
+	// DataDir and LibraryDir are absolute and clean.
+	DataDir, LibraryDir string
+	// HTTP and Health are host:port, loopback unless set otherwise.
+	HTTP, Health string
+	// Hosts are names the reader answers to besides localhost and addresses (C2).
+	Hosts []string
+	// LogLevel is "debug", "info", "warn" or "error".
+	LogLevel string
+	// DatabaseURL replaces the embedded default: a role that may create roles.
+	DatabaseURL Secret
+	// Owner, Reader and Scraper addresses, one per role, instead of DatabaseURL.
+	DatabaseURLOwner, DatabaseURLReader, DatabaseURLScraper Secret
+	// DatabaseURLFile holds the address of the one role a service was given.
+	DatabaseURLFile string
+	// PostgresBin is the folder of the PostgreSQL programs; "" looks for them.
+	PostgresBin string
+	// AllowAddresses are private ranges the scraper may dial all the same (SEC-2).
+	AllowAddresses []netip.Prefix
+	// SampleURL reads the sample Site from there instead of the built-in copy.
+	SampleURL string
+}
+
+// SettingError names the setting that is wrong, what is wrong with it and what
+// would be right.
+type SettingError struct {
+	Name, Problem string
+}
+
+func (e *SettingError) Error() string { return e.Name + ": " + e.Problem }
+
+func wrong(name, format string, args ...any) error {
+	return &SettingError{name, fmt.Sprintf(format, args...)}
+}
+
+// Load reads environ (as os.Environ gives it) and home, the user's home folder
+// or "", for the default data folder of an ordinary user.
+func Load(environ []string, uid int, home string) (Config, error) {
+	env := map[string]string{}
+	xdg := ""
+	for _, kv := range environ {
+		name, value, _ := strings.Cut(kv, "=")
+		if name == "XDG_DATA_HOME" {
+			xdg = value
+		}
+		if !strings.HasPrefix(name, prefix) {
+			continue
+		}
+		if !slices.Contains(Names(), name) {
+			return Config{}, wrong(name, "no such setting%s", nearest(name))
+		}
+		if strings.ContainsAny(value, "\x00\n\r") {
+			return Config{}, wrong(name, "holds a line break; remove it")
+		}
+		env[name] = value
+	}
+	c := Config{
+		HTTP: "127.0.0.1:8484", Health: "127.0.0.1:8485", LogLevel: "info",
+		DatabaseURL:        Secret(env[DatabaseURL]),
+		DatabaseURLOwner:   Secret(env[DatabaseURLOwner]),
+		DatabaseURLReader:  Secret(env[DatabaseURLReader]),
+		DatabaseURLScraper: Secret(env[DatabaseURLScraper]),
+		DatabaseURLFile:    env[DatabaseURLFile],
+		PostgresBin:        env[PostgresBin],
+	}
+	var err error
+	if c.DataDir, err = folder(Data, env[Data], defaultData(uid, home, xdg)); err != nil {
+		return Config{}, err
+	}
+	if c.LibraryDir, err = folder(Library, env[Library], filepath.Join(c.DataDir, "library")); err != nil {
+		return Config{}, err
+	}
+	for name, to := range map[string]*string{HTTP: &c.HTTP, Health: &c.Health} {
+		if env[name] != "" {
+			*to = env[name]
+		}
+		if err := listenAddress(name, *to); err != nil {
+			return Config{}, err
+		}
+	}
+	if v := env[LogLevel]; v != "" {
+		if !slices.Contains([]string{"debug", "info", "warn", "error"}, v) {
+			return Config{}, wrong(LogLevel, "%q is not debug, info, warn or error", v)
+		}
+		c.LogLevel = v
+	}
+	for _, name := range []string{DatabaseURL, DatabaseURLOwner, DatabaseURLReader, DatabaseURLScraper} {
+		if err := databaseAddress(name, env[name]); err != nil {
+			return Config{}, err
+		}
+	}
+	three := 0
+	for _, s := range []Secret{c.DatabaseURLOwner, c.DatabaseURLReader, c.DatabaseURLScraper} {
+		if s != "" {
+			three++
+		}
+	}
+	if c.DatabaseURL != "" && three > 0 {
+		return Config{}, wrong(DatabaseURL, "is set together with an address per role; set one or the other")
+	}
+	for _, h := range splitList(env[Hosts]) {
+		if strings.ContainsAny(h, "/ :") {
+			return Config{}, wrong(Hosts, "%q is not a host name; give names without scheme or port, separated by commas", h)
+		}
+		c.Hosts = append(c.Hosts, strings.ToLower(h))
+	}
+	for _, p := range splitList(env[AllowAddresses]) {
+		prefix, err := netip.ParsePrefix(p)
+		if err != nil {
+			addr, aerr := netip.ParseAddr(p)
+			if aerr != nil {
+				return Config{}, wrong(AllowAddresses, "%q is not an address or a range such as 192.168.1.0/24", p)
+			}
+			prefix = netip.PrefixFrom(addr, addr.BitLen())
+		}
+		c.AllowAddresses = append(c.AllowAddresses, prefix.Masked())
+	}
+	if v := env[SampleURL]; v != "" {
+		u, err := url.Parse(v)
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil {
+			return Config{}, wrong(SampleURL, "is not an http address")
+		}
+		c.SampleURL = strings.TrimRight(v, "/")
+	}
+	return c, nil
+}
+
+// FromEnvironment is Load with this process's own environment.
+func FromEnvironment() (Config, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = ""
+	}
+	return Load(os.Environ(), os.Geteuid(), home)
+}
+
+// ThreeRoles reports whether an address per role was given.
+func (c Config) ThreeRoles() bool {
+	return c.DatabaseURLOwner != "" && c.DatabaseURLReader != "" && c.DatabaseURLScraper != ""
+}
+
+// Embedded reports whether the private cluster is to be used.
+func (c Config) Embedded() bool {
+	return c.DatabaseURL == "" && c.DatabaseURLOwner == "" && c.DatabaseURLReader == "" && c.DatabaseURLScraper == ""
+}
+
+// RunDir holds the unix sockets.
+func (c Config) RunDir() string { return filepath.Join(c.DataDir, "run") }
+
+// SecretsDir holds one file per secret, mode 0600.
+func (c Config) SecretsDir() string { return filepath.Join(c.DataDir, "secrets") }
+
+// LogDir holds the rotated logs.
+func (c Config) LogDir() string { return filepath.Join(c.DataDir, "logs") }
+
+// ScraperSocket is where the private API and the scraper's health answer.
+func (c Config) ScraperSocket() string { return filepath.Join(c.RunDir(), "scraper.sock") }
+
+// ReaderSocket is where the reader's health answers.
+func (c Config) ReaderSocket() string { return filepath.Join(c.RunDir(), "reader.sock") }
+
+// ControlSocket is where the supervisor answers the command line.
+func (c Config) ControlSocket() string { return filepath.Join(c.RunDir(), "supervisor.sock") }
+
+// ClaimCodeFile holds the one-time code until the administrator is claimed (READ-3).
+func (c Config) ClaimCodeFile() string { return filepath.Join(c.DataDir, "reader", "claim-code") }
+
+// RoleURL returns the database address of one role ("reader" or "scraper"):
+// the one set for it, or the content of the file the supervisor named. A file
+// readable by others is refused (C32).
+func (c Config) RoleURL(role string) (Secret, error) {
+	name, own := DatabaseURLReader, c.DatabaseURLReader
+	if role == "scraper" {
+		name, own = DatabaseURLScraper, c.DatabaseURLScraper
+	}
+	if own != "" {
+		return own, nil
+	}
+	file := c.DatabaseURLFile
+	if file == "" {
+		return "", wrong(name, "is not set; start this program through `mangrove up`, or set it")
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return "", wrong(DatabaseURLFile, "cannot be read: %v", errors.Unwrap(err))
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return "", wrong(DatabaseURLFile, "%s is readable by others; run chmod 600 %s", file, file)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return "", wrong(DatabaseURLFile, "cannot be read: %v", errors.Unwrap(err))
+	}
+	return Secret(strings.TrimSpace(string(data))), nil
+}
+
+func defaultData(uid int, home, xdg string) string {
+	switch {
+	case uid == 0:
+		return "/var/lib/mangrove"
+	case filepath.IsAbs(xdg):
+		return filepath.Join(xdg, "mangrove")
+	case home != "":
+		return filepath.Join(home, ".local", "share", "mangrove")
+	}
+	return ""
+}
+
+func folder(name, value, fallback string) (string, error) {
+	if value == "" {
+		value = fallback
+	}
+	if value == "" {
+		return "", wrong(name, "is not set and there is no home folder to default to")
+	}
+	if !filepath.IsAbs(value) {
+		return "", wrong(name, "%q is not an absolute path", value)
+	}
+	value = filepath.Clean(value)
+	if value == "/" {
+		return "", wrong(name, "may not be the root folder")
+	}
+	return value, nil
+}
+
+func listenAddress(name, value string) error {
+	host, port, err := net.SplitHostPort(value)
+	if err != nil {
+		return wrong(name, "%q is not host:port", value)
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil || port == "" {
+		return wrong(name, "%q is not a port", port)
+	}
+	if host != "" && host != "localhost" {
+		if _, err := netip.ParseAddr(host); err != nil {
+			return wrong(name, "%q is not an address; give an IP address or localhost", host)
+		}
+	}
+	return nil
+}
+
+func databaseAddress(name, value string) error {
+	if value == "" {
+		return nil
+	}
+	u, err := url.Parse(value)
+	if err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql") {
+		return wrong(name, "is not an address of the form postgres://user@host/database")
+	}
+	return nil
+}
+
+func splitList(value string) []string {
+	var out []string
+	for _, s := range strings.Split(value, ",") {
+		if s = strings.TrimSpace(s); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// nearest suggests the setting a typing error was meant for.
+func nearest(name string) string {
+	best, bestDistance := "", 4
+	for _, n := range Names() {
+		if d := distance(name, n); d < bestDistance {
+			best, bestDistance = n, d
+		}
+	}
+	if best == "" {
+		return "; `mangrove settings` lists them"
+	}
+	return "; did you mean " + best + "?"
+}
+
+// distance is the number of single-letter edits between a and b (Levenshtein).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			above := row[j]
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(row[j]+1, row[j-1]+1, diagonal+cost)
+			diagonal = above
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,171 @@
+// Package durable makes files appear complete or not at all: temp beside the
+// final name, length checked, synced, closed, renamed, folder synced. It also
+// holds advisory file locks. It refuses to write in place, and it knows nothing
+// of what the files mean.
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/gofrs/flock"
+	"golang.org/x/sys/unix"
+
+	"mangrove/internal/fault"
+)
+
+// WriteFile makes path hold data: after it returns nil, the file survives a
+// power loss whole; before, the old file (or none) stands. Failures are of
+// class storage.
+func WriteFile(path string, data []byte, perm fs.FileMode) error {
+	tmp, err := writeTemp(path, data, perm, true)
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(tmp, path); err != nil {
+		_ = os.Remove(tmp)
+		return Classify("rename", path, err)
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
+// ReplaceFile is WriteFile without any sync: for a file that a crash of the
+// process must leave whole but that may be lost with the machine, such as a
+// checkpoint that is revalidated before it is believed.
+func ReplaceFile(path string, data []byte, perm fs.FileMode) error {
+	tmp, err := writeTemp(path, data, perm, false)
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(tmp, path); err != nil {
+		_ = os.Remove(tmp)
+		return Classify("rename", path, err)
+	}
+	return nil
+}
+
+func writeTemp(path string, data []byte, perm fs.FileMode, sync bool) (name string, err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".tmp-*")
+	if err != nil {
+		return "", Classify("create", path, err)
+	}
+	name = f.Name()
+	defer func() {
+		if err != nil {
+			_ = os.Remove(name)
+		}
+	}()
+	n, err := f.Write(data)
+	if err == nil && n != len(data) {
+		err = fmt.Errorf("wrote %d of %d bytes", n, len(data))
+	}
+	if err == nil {
+		err = f.Chmod(perm)
+	}
+	if err == nil && sync {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return "", Classify("write", path, err)
+	}
+	return name, nil
+}
+
+// SyncDir makes the names in dir durable.
+func SyncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return Classify("open", dir, err)
+	}
+	err = d.Sync()
+	if cerr := d.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return Classify("sync", dir, err)
+	}
+	return nil
+}
+
+// ErrExists is returned by RenameNoReplace when the final name is taken.
+var ErrExists = errors.New("the name is taken")
+
+// RenameNoReplace renames from to to and never replaces a file that stands
+// there: it fails with ErrExists (class conflict) instead. Where the file
+// system cannot do that in one step it links and unlinks (PUB-1). It does not
+// sync; the caller syncs the folder.
+func RenameNoReplace(from, to string) error {
+	err := unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.ENOTSUP) {
+		if err = os.Link(from, to); err == nil {
+			err = os.Remove(from)
+		}
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return fault.New(fault.Conflict, "publish", to, ErrExists)
+	}
+	return Classify("rename", to, err)
+}
+
+// Classify turns a failed file operation into a storage fault, the one place
+// where an errno is judged. It returns nil for nil.
+func Classify(op, path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var f *fault.Error
+	if errors.As(err, &f) {
+		return err
+	}
+	return fault.New(fault.Storage, op, path, err)
+}
+
+// Reason words a storage failure for a person: what is wrong with the disk.
+func Reason(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		return "no space left"
+	case errors.Is(err, syscall.EDQUOT):
+		return "disk quota used up"
+	case errors.Is(err, syscall.EROFS):
+		return "file system is read-only"
+	case errors.Is(err, fs.ErrPermission):
+		return "permission denied"
+	case errors.Is(err, syscall.EIO):
+		return "disk reported an input/output error"
+	case errors.Is(err, fs.ErrNotExist):
+		return "does not exist"
+	}
+	return err.Error()
+}
+
+// Lock is an advisory lock on a file, held until Unlock or the end of the
+// process, however it ends: a stale file is no obstacle (SUP-7).
+type Lock struct{ f *flock.Flock }
+
+// ErrLocked is returned by TakeLock when another live process holds the lock.
+var ErrLocked = errors.New("held by another process")
+
+// TakeLock takes the lock on path at once or fails with ErrLocked.
+func TakeLock(path string) (*Lock, error) {
+	f := flock.New(path, flock.SetPermissions(0o600))
+	ok, err := f.TryLock()
+	if err != nil {
+		return nil, Classify("lock", path, err)
+	}
+	if !ok {
+		return nil, fmt.Errorf("lock %s: %w", path, ErrLocked)
+	}
+	return &Lock{f}, nil
+}
+
+// Unlock releases the lock. The file stays: removing it would let two
+// processes lock two files of one name.
+func (l *Lock) Unlock() error { return l.f.Unlock() }
