@@ -45,7 +45,7 @@ func walkAVIF(data []byte) (Info, error) {
 		return Info{}, cutShort(kind, data)
 	}
 	if sawMeta && meta.primary != 0 {
-		if err := meta.extentsInside(data); err != nil {
+		if err := meta.extentsInside(data[:at]); err != nil {
 			return Info{}, err
 		}
 		size, ok := meta.size()

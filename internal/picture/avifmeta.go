@@ -171,7 +171,8 @@ func (m *heifMeta) parseLocations(body []byte) bool {
 	return !r.short
 }
 
-// extentsInside checks that every byte of every item is there.
+// extentsInside checks that every byte of every item is in data, which ends
+// where the boxes end.
 func (m *heifMeta) extentsInside(data []byte) error {
 	const kind = "AVIF"
 	found := false
