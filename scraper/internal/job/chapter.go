@@ -209,10 +209,10 @@ func comicInfo(t Target, ch source.Chapter, m cbz.Manifest, generator string) cb
 		c.Year, c.Month, c.Day = ch.Published.Year(), int(ch.Published.Month()), ch.Published.Day()
 	}
 	if t.Series.Direction == "rtl" {
-		c.Manga = "YesAndRightToLeft"
+		c.Manga = cbz.MangaRightToLeft
 	}
 	for i, p := range m.Pages {
-		c.Pages = append(c.Pages, cbz.ComicPage{Image: i, ImageSize: p.Size, ImageWidth: p.Width, ImageHeight: p.Height})
+		c.Pages = append(c.Pages, cbz.InfoPage{Image: i, ImageSize: p.Size, ImageWidth: p.Width, ImageHeight: p.Height})
 	}
 	return c
 }

@@ -87,7 +87,7 @@ func (l *Lane) Run(ctx context.Context) {
 			ensured = err == nil
 		}
 		if err == nil {
-			wait, err = l.turn(ctx)
+			wait, err = l.Turn(ctx)
 		}
 		if ctx.Err() != nil {
 			return
@@ -109,8 +109,8 @@ func (l *Lane) Run(ctx context.Context) {
 	}
 }
 
-// turn does one piece of work, or says how long there will be none.
-func (l *Lane) turn(ctx context.Context) (time.Duration, error) {
+// Turn does one piece of work, or says how long there will be none.
+func (l *Lane) Turn(ctx context.Context) (time.Duration, error) {
 	now := time.Now()
 	c, err := l.store.Circuit(ctx, l.site.Key)
 	if err != nil {
