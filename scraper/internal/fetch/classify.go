@@ -35,7 +35,12 @@ func transportFault(address string, err error, connected bool) error {
 	cause := unwrapURL(err)
 	f := fault.New(fault.Network, "get", subject, cause)
 	switch {
-	case errors.Is(err, errHost), errors.Is(err, errScheme), errors.Is(err, errGuarded), errors.Is(err, errLoop):
+	case errors.Is(err, errGuarded):
+		// A name that leads to a private address is more often a filtering
+		// resolver or a captive portal than a hostile Site: the read never
+		// happened, and nothing was dialled.
+		return f.WithEvidence(fault.NoRead)
+	case errors.Is(err, errHost), errors.Is(err, errScheme), errors.Is(err, errLoop):
 		// The Site answered with a way that may not be followed, or its page
 		// named one: nothing that can be read, and no reason to rest.
 		return fault.New(fault.Parser, "get", subject, cause).WithEvidence(fault.Answered)
