@@ -9,6 +9,7 @@ replace mangrove/migrations => ../migrations
 replace mangrove/proto => ../proto
 
 require (
+	github.com/PuerkitoBio/goquery v1.14.0
 	github.com/cenkalti/backoff/v5 v5.0.3
 	github.com/google/go-cmp v0.7.0
 	github.com/jackc/pgx/v5 v5.13.0
@@ -20,9 +21,11 @@ require (
 	mangrove/internal v0.0.0
 	mangrove/migrations v0.0.0
 	mangrove/proto v0.0.0
+	pgregory.net/rapid v1.3.0
 )
 
 require (
+	github.com/andybalholm/cascadia v1.3.5 // indirect
 	github.com/ebitengine/purego v0.11.3 // indirect
 	github.com/gen2brain/avif v0.4.4 // indirect
 	github.com/gofrs/flock v0.13.2 // indirect
