@@ -64,7 +64,7 @@ func Ident(users ...string) string {
 func InitArgs(dir string, unsafe bool) []string {
 	args := []string{
 		"-D", dir, "-U", Admin, "--encoding=UTF8", "--locale=C.UTF-8", "--data-checksums",
-		"--auth-local=peer", "--auth-host=reject",
+		"--auth-local=peer", "--auth-host=reject", "--no-instructions",
 	}
 	if unsafe {
 		args = append(args, "--no-sync")
