@@ -10,6 +10,7 @@ replace mangrove/proto => ../proto
 
 require (
 	github.com/alecthomas/kong v1.17.0
+	github.com/google/go-cmp v0.7.0
 	go.uber.org/zap v1.28.0
 	golang.org/x/sys v0.50.0
 	google.golang.org/grpc v1.85.0
