@@ -21,7 +21,9 @@ type server struct {
 	layout   pgcluster.Layout
 	output   *os.File
 	pid      int
-	ended    chan error
+	// ended is closed when the server is gone, how is then in err.
+	ended chan struct{}
+	err   error
 }
 
 // start makes the cluster below dir, which it opens for passage, and waits
@@ -57,7 +59,7 @@ func (s *server) start(ctx context.Context, dir string) error {
 		"synchronous_commit=off", "wal_level=minimal", "max_wal_senders=0", "jit=off", "log_min_error_statement=error"))
 	cmd.Stdout, cmd.Stderr = s.output, s.output
 	started := make(chan error, 1)
-	s.ended = make(chan error, 1)
+	s.ended = make(chan struct{})
 	go func() {
 		// The death signal follows the thread that started the server, so
 		// this goroutine keeps its thread for as long as the server runs.
@@ -65,7 +67,8 @@ func (s *server) start(ctx context.Context, dir string) error {
 		err := cmd.Start()
 		started <- err
 		if err == nil {
-			s.ended <- cmd.Wait()
+			s.err = cmd.Wait()
+			close(s.ended)
 		}
 	}()
 	if err := <-started; err != nil {
@@ -81,9 +84,9 @@ func (s *server) waitReady(ctx context.Context) error {
 	limit := time.After(time.Minute)
 	for !s.layout.Ready(s.pid) {
 		select {
-		case err := <-s.ended:
+		case <-s.ended:
 			log, _ := os.ReadFile(s.output.Name())
-			return fmt.Errorf("the server ended: %w: %s", err, bytes.TrimSpace(log))
+			return fmt.Errorf("the server ended (%w): %s", s.err, bytes.TrimSpace(log))
 		case <-limit:
 			return errors.Join(errors.New("the server was not ready within a minute"), s.stop())
 		case <-ctx.Done():
