@@ -8,10 +8,6 @@ packages=()
 
 have_postgres() {
 	local dir
-	if [ -n "${MANGROVE_POSTGRES_BIN:-}" ]; then
-		[ -x "$MANGROVE_POSTGRES_BIN/postgres" ] && [ -x "$MANGROVE_POSTGRES_BIN/initdb" ]
-		return
-	fi
 	dir=$(command -v postgres 2>/dev/null) && dir=$(dirname "$(readlink -f "$dir")") && [ -x "$dir/initdb" ] && return 0
 	for dir in /usr/lib/postgresql/*/bin; do
 		[ -x "$dir/postgres" ] && [ -x "$dir/initdb" ] && [ "$(basename "$(dirname "$dir")")" -ge 14 ] && return 0
@@ -19,15 +15,19 @@ have_postgres() {
 	return 1
 }
 
-have_postgres || packages+=(postgresql)
 case "${1:-}" in
-"") ;;
+"")
+	# With a database of the operator's own, or programs of their own, there
+	# is nothing to install; mangrove itself says what is wrong with those.
+	[ -z "${MANGROVE_DATABASE_URL:-}${MANGROVE_DATABASE_URL_OWNER:-}${MANGROVE_POSTGRES_BIN:-}" ] || exit 0
+	;;
 --test) command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 || packages+=(chromium) ;;
 *)
 	echo "install.sh: $1 is unknown; give --test or nothing" >&2
 	exit 1
 	;;
 esac
+have_postgres || packages+=(postgresql)
 [ ${#packages[@]} -gt 0 ] || exit 0
 
 # What a person would type; the same lines run below.
