@@ -82,9 +82,11 @@ CREATE TABLE reader.books (
     fingerprint  text        NOT NULL,
     published_at timestamptz NOT NULL,
     removed_at   timestamptz,
+    epoch        text        NOT NULL DEFAULT '',
     UNIQUE (title_id, chapter_id)
 );
 CREATE INDEX books_path ON reader.books (path);
+COMMENT ON COLUMN reader.books.epoch IS 'the library epoch that last named the book; after a full resync those of another epoch are marked removed';
 
 -- Where each page lies inside its CBZ, so that a page is served by range.
 CREATE TABLE reader.pages (
