@@ -2,6 +2,7 @@ package account
 
 import (
 	"net/netip"
+	"strconv"
 	"sync"
 	"time"
 
@@ -130,4 +131,10 @@ func (l *Limits) forget(now time.Time) {
 		}
 		delete(l.limiters, name)
 	}
+}
+
+// Costly takes a call of what makes the scraper work (C39): thirty at once, then
+// one each two seconds.
+func (l *Limits) Costly(userID int64) error {
+	return l.take(budget{"costly " + strconv.FormatInt(userID, 10), 30, 2 * time.Second})
 }
