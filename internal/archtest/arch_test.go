@@ -33,7 +33,7 @@ var may = map[string][]string{
 	"internal/pgcluster":      {"internal/config", "internal/durable", "internal/fault"},
 	"internal/pgtest":         {"internal/pg", "migrations"},
 	"internal/pgtest/cluster": {"internal/config", "internal/pgcluster", "internal/pgtest"},
-	"internal/pgtest/schema":  {"internal/pgtest", "migrations"},
+	"internal/pgtest/schema":  {"internal/pgcluster", "internal/pgtest", "migrations"},
 	"internal/fakesite":       {},
 	"internal/archtest":       {},
 
@@ -78,16 +78,16 @@ var may = map[string][]string{
 	"supervisor/internal/service":   {"internal/config"},
 	"supervisor/internal/postgres":  {"supervisor/internal/child", "supervisor/internal/program", "supervisor/internal/service", "internal/config", "internal/durable", "internal/fault", "internal/pgcluster"},
 	"supervisor/internal/control":   {"supervisor/internal/service", "internal/grpcserver", "internal/fault", "proto/gen/..."},
-	"supervisor/internal/program":   {"supervisor/internal/child", "supervisor/internal/probe", "supervisor/internal/service", "internal/config"},
+	"supervisor/internal/program":   {"supervisor/internal/child", "supervisor/internal/probe", "supervisor/internal/service", "internal/config", "internal/grpcserver"},
 	"supervisor/internal/preflight": {"internal/config", "internal/durable", "internal/fault", "internal/pgcluster"},
 }
 
 // only says which packages alone may import something, outside tests.
 var only = map[string][]string{
-	"os/exec":                    {"supervisor/internal/child", "internal/pgtest/cluster"},
+	"os/exec":                    {"supervisor/internal/child", "internal/pgtest/cluster", "internal/pgtest/schema"},
 	"net/http":                   {"scraper/internal/fetch", "scraper/internal/source/sample", "scraper/internal/source/sample/samplesite", "internal/fakesite", "reader/cmd/mangrove-reader", "reader/internal/account", "reader/internal/pages", "reader/internal/web", "reader/internal/store"},
-	"mangrove/migrations":        {"internal/pgtest", "scraper/cmd/mangrove-scraper", "reader/cmd/mangrove-reader"},
-	"github.com/jackc/pgx/v5":    {"internal/pg", "internal/pgtest", "migrations", "scraper/internal/store", "reader/internal/store", "scraper/cmd/mangrove-scraper", "reader/cmd/mangrove-reader"},
+	"mangrove/migrations":        {"internal/pgtest", "internal/pgtest/schema", "scraper/cmd/mangrove-scraper", "reader/cmd/mangrove-reader"},
+	"github.com/jackc/pgx/v5":    {"internal/pg", "internal/pgtest", "internal/pgtest/schema", "migrations", "scraper/internal/store", "reader/internal/store", "scraper/cmd/mangrove-scraper", "reader/cmd/mangrove-reader"},
 	"mangrove/proto/gen/scraper": {"scraper/internal/rpc", "scraper/cmd/mangrove-scraper", "reader/internal/scraperclient"},
 }
 
