@@ -10,7 +10,7 @@ CREATE TABLE scraper.series (
     authors          text[]      NOT NULL DEFAULT '{}',
     description      text        NOT NULL DEFAULT '',
     url              text        NOT NULL,
-    status           text        NOT NULL DEFAULT '' CHECK (status IN ('', 'ongoing', 'completed', 'hiatus')),
+    status           text        NOT NULL DEFAULT '' CHECK (status IN ('', 'ongoing', 'completed', 'hiatus', 'cancelled')),
     tags             text[]      NOT NULL DEFAULT '{}',
     license          text        NOT NULL DEFAULT '',
     reading_direction text       NOT NULL DEFAULT '' CHECK (reading_direction IN ('', 'ltr', 'rtl', 'strip')),
@@ -74,7 +74,7 @@ CREATE TABLE scraper.poll_lanes (
     series_id       text        NOT NULL DEFAULT '',
     trouble         text        NOT NULL DEFAULT '' CHECK (trouble IN ('', 'refused', 'unreachable')),
     trouble_since   timestamptz,
-    last_request_at timestamptz,
+    holder          text        NOT NULL DEFAULT '',
     counting_since  timestamptz NOT NULL DEFAULT now(),
     CHECK ((trouble = '') = (trouble_since IS NULL))
 );

@@ -254,6 +254,9 @@ func TestAResumedChapterFetchesOnlyWhatIsMissing(t *testing.T) {
 		}
 		<-watch
 	}
+	if err := w.site.WaitCount(t.Context(), "/img/1/2.png", 1); err != nil {
+		t.Fatal(err)
+	}
 	kill()
 	<-done
 	c, there := checkpoint.Load(checkpoint.Path(w.library, w.adapter.Site(), key))

@@ -88,8 +88,6 @@ func Troubles() []Trouble { return []Trouble{NoTrouble, TroubleRefused, TroubleU
 
 // Store keeps what a Lane knows.
 type Store interface {
-	// EnsureLane makes the Lane's rows; what an earlier process was doing is idle.
-	EnsureLane(ctx context.Context, site string) error
 	// DueSeries lists Series whose time has come, Forced Polls first.
 	DueSeries(ctx context.Context, site string, now time.Time, limit int) ([]Due, error)
 	// NextDue is when the next Series is due; zero if there is none.

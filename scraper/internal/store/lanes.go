@@ -57,7 +57,7 @@ func (s *Store) PrunePasses(ctx context.Context, t time.Time) error {
 // Circuit reads a Site's circuit.
 func (s *Store) Circuit(ctx context.Context, site string) (c circuit.Circuit, err error) {
 	var until, after *time.Time
-	err = s.pool.QueryRow(ctx, s.sql.Get("GetCircuit"), site).Scan(&c.Site, &c.State, &c.Reason, &c.Detail, &c.Since, &until, &after)
+	err = s.db.QueryRow(ctx, s.sql.Get("GetCircuit"), site).Scan(&c.Site, &c.State, &c.Reason, &c.Detail, &c.Since, &until, &after)
 	c.Until, c.RetryAfter = orZero(until), orZero(after)
 	return c, classify("GetCircuit", err)
 }
@@ -70,7 +70,7 @@ func (s *Store) MoveCircuit(ctx context.Context, from, to circuit.Circuit) (bool
 
 // Lanes lists all Lanes.
 func (s *Store) Lanes(ctx context.Context) ([]LaneRow, error) {
-	rows, err := s.pool.Query(ctx, s.sql.Get("ListLanes"))
+	rows, err := s.db.Query(ctx, s.sql.Get("ListLanes"))
 	if err != nil {
 		return nil, classify("ListLanes", err)
 	}

@@ -39,7 +39,7 @@ func (s *Store) RecordFailure(ctx context.Context, key source.Key, o poll.Outcom
 
 // Failure reads the failure row of a Series by its primary key.
 func (s *Store) Failure(ctx context.Context, key source.Key) (f Failure, failing bool, err error) {
-	err = s.pool.QueryRow(ctx, s.sql.Get("GetFailure"), key.Site, key.SeriesID).Scan(&f.Outcome, &f.Since)
+	err = s.db.QueryRow(ctx, s.sql.Get("GetFailure"), key.Site, key.SeriesID).Scan(&f.Outcome, &f.Since)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return f, false, nil
 	}
@@ -158,7 +158,7 @@ func list(s []string) []string {
 
 // Chapters lists the known chapters of a Series in the Site's order.
 func (s *Store) Chapters(ctx context.Context, key source.Key) ([]KnownChapter, error) {
-	out, err := s.chapters(ctx, s.pool, key)
+	out, err := s.chapters(ctx, s.db, key)
 	return out, classify("KnownChapters", err)
 }
 
@@ -179,7 +179,7 @@ func (s *Store) chapters(ctx context.Context, q interface {
 
 // Lacking lists the chapters a Series has and the library lacks, in reading order.
 func (s *Store) Lacking(ctx context.Context, key source.Key) ([]source.Chapter, error) {
-	rows, err := s.pool.Query(ctx, s.sql.Get("LackingChapters"), key.Site, key.SeriesID)
+	rows, err := s.db.Query(ctx, s.sql.Get("LackingChapters"), key.Site, key.SeriesID)
 	if err != nil {
 		return nil, classify("LackingChapters", err)
 	}
@@ -196,6 +196,6 @@ func scanChapter(row pgx.CollectableRow) (c source.Chapter, err error) {
 
 // CountFailures counts failure rows.
 func (s *Store) CountFailures(ctx context.Context) (n int, err error) {
-	err = s.pool.QueryRow(ctx, s.sql.Get("CountFailures")).Scan(&n)
+	err = s.db.QueryRow(ctx, s.sql.Get("CountFailures")).Scan(&n)
 	return n, classify("CountFailures", err)
 }

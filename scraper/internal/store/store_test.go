@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"mangrove/internal/fault"
 	"mangrove/internal/pgtest"
@@ -96,7 +97,7 @@ func reading(ids ...string) source.Reading {
 
 func TestEveryStatementPrepares(t *testing.T) {
 	s := setup(t)
-	conn, err := s.pool.Acquire(t.Context())
+	conn, err := s.db.(*pgxpool.Pool).Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -409,7 +410,9 @@ func TestCommitTwiceIsOnePublication(t *testing.T) {
 
 func TestFollowsConvergeWhateverTheOrder(t *testing.T) {
 	a, b := source.Key{Site: "sample", SeriesID: "a"}, source.Key{Site: "sample", SeriesID: "b"}
-	wish := func(k source.Key) follow.Placed { return follow.Placed{Wish: follow.Wish{Key: k}, URL: "http://x/" + k.SeriesID} }
+	wish := func(k source.Key) follow.Placed {
+		return follow.Placed{Wish: follow.Wish{Key: k}, URL: "http://x/" + k.SeriesID}
+	}
 	s := setup(t)
 	ctx := t.Context()
 	now := time.Now()

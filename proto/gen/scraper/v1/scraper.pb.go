@@ -95,7 +95,7 @@ type Series struct {
 	Description string `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
 	// url is the page a person would open.
 	Url string `protobuf:"bytes,6,opt,name=url,proto3" json:"url,omitempty"`
-	// status is the Site's word for it: "ongoing", "completed", "hiatus" or "".
+	// status is the Site's word for it: "ongoing", "completed", "hiatus", "cancelled" or "".
 	Status string `protobuf:"bytes,7,opt,name=status,proto3" json:"status,omitempty"`
 	// tags are the Site's own.
 	Tags []string `protobuf:"bytes,8,rep,name=tags,proto3" json:"tags,omitempty"`
