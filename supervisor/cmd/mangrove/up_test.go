@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -252,6 +254,63 @@ func TestAKilledSupervisorLeavesNothing(t *testing.T) {
 	if code := again.stop(); code != 0 {
 		t.Errorf("the stop ended with %d", code)
 	}
+}
+
+// TestOrphansAreReapedAndEnded: processes that left their service's group and
+// session neither stay as zombies nor outlive the stop (SUP-8).
+func TestOrphansAreReapedAndEnded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.script("scraper.orphans", "for i in 1 2 3 4 5 6 7 8 9 10; do setsid sh -c 'sleep 0.2; exit 3' & done; setsid sleep 1000 & exit 0")
+	s := w.up().serving()
+	sleeper := 0
+	w.eventually("the dead orphans are reaped, the live one is ours", func() bool {
+		zombies, others := 0, 0
+		for _, pid := range childrenOf(t, s.PID()) {
+			stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+			switch {
+			case strings.Contains(string(stat), ") Z "):
+				zombies++
+			case strings.HasPrefix(string(stat), fmt.Sprintf("%d (sleep)", pid)):
+				sleeper = pid
+			case strings.Contains(string(stat), "(sh)"):
+				others++
+			}
+		}
+		return zombies == 0 && others == 0 && sleeper != 0
+	})
+	if n := w.status("scraper").GetFailures(); n != 0 {
+		t.Errorf("%d failures of the scraper", n)
+	}
+	if code := s.stop(); code != 0 {
+		t.Errorf("the stop ended with %d", code)
+	}
+	if _, err := os.Stat(fmt.Sprintf("/proc/%d", sleeper)); err == nil {
+		t.Error("the live orphan outlived the stop")
+	}
+}
+
+// childrenOf lists the children of a process.
+func childrenOf(t *testing.T, parent int) []int {
+	t.Helper()
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []int
+	for _, file := range stats {
+		stat, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		if fields := strings.Fields(rest); len(fields) > 1 && fields[1] == fmt.Sprint(parent) {
+			pid, _, _ := strings.Cut(string(stat), " ")
+			n, _ := strconv.Atoi(pid)
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 func TestAnOrdinaryUserNeedsNoRoot(t *testing.T) {
