@@ -105,7 +105,7 @@ CREATE TABLE scraper.circuits (
     until  timestamptz,
     retry_after timestamptz,
     CHECK ((state = 'closed') = (reason = '')),
-    CHECK ((state = 'open') = (until IS NOT NULL))
+    CHECK ((state IN ('open', 'probing')) = (until IS NOT NULL))
 );
 
 CREATE TABLE scraper.holds (

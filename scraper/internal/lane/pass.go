@@ -1,0 +1,237 @@
+package lane
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"go.uber.org/zap"
+
+	"mangrove/scraper/internal/circuit"
+	"mangrove/scraper/internal/poll"
+	"mangrove/scraper/internal/source"
+)
+
+// interval is how far apart the Polls of one Series lie (POLL-5), and jitter how
+// much of it varies, so that Series followed together do not stay together.
+const (
+	interval = 12 * time.Hour
+	jitter   = 0.1
+)
+
+// passBatch is how many due Series are looked up at once; a Pass takes as many
+// batches as it needs.
+const passBatch = 100
+
+// witnessAfter is how many unfetchable reads in a row call for a witness (POLL-9).
+const witnessAfter = 3
+
+// nextPoll is when a Series polled at now is due again.
+func nextPoll(now time.Time) time.Time {
+	spread := 1 + jitter*(2*rand.Float64()-1)
+	return now.Add(time.Duration(float64(interval) * spread))
+}
+
+// held is an unfetchable read whose meaning is not yet known.
+type held struct {
+	due Due
+	at  time.Time
+}
+
+// pass is one run over the due Series, in progress.
+type pass struct {
+	lane *Lane
+	row  Pass
+	held []held
+	seen map[string]bool
+}
+
+// runPass polls what is due and writes the Pass row, whatever ended it.
+func (l *Lane) runPass(ctx context.Context) error {
+	p := &pass{lane: l, seen: map[string]bool{}, row: Pass{
+		Site: l.site.Key, Started: time.Now(), EndReason: EndComplete, Counts: map[poll.Outcome]int{},
+	}}
+	err := p.run(ctx)
+	if ctx.Err() != nil {
+		p.row.EndReason = EndStopped
+	}
+	p.row.Ended = time.Now()
+	// The row is written though the Pass was stopped: it says so.
+	ctx = context.WithoutCancel(ctx)
+	if rerr := l.store.RecordPass(ctx, p.row); rerr != nil {
+		l.log.Warn("the Pass row could not be written", zap.Error(rerr))
+	}
+	if aerr := l.store.SetActivity(ctx, l.site.Key, Idle, ""); err == nil {
+		err = aerr
+	}
+	return err
+}
+
+func (p *pass) run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		batch, err := p.lane.store.DueSeries(ctx, p.row.Site, time.Now(), passBatch)
+		if err != nil {
+			return err
+		}
+		polled := 0
+		for _, d := range batch {
+			if p.seen[d.Key.SeriesID] {
+				// Its advance was not written; once a Pass is enough.
+				continue
+			}
+			p.seen[d.Key.SeriesID] = true
+			polled++
+			goOn, err := p.one(ctx, d)
+			if err != nil || !goOn || ctx.Err() != nil {
+				return err
+			}
+		}
+		if polled == 0 {
+			break
+		}
+	}
+	if len(p.held) > 0 && ctx.Err() == nil {
+		_, err := p.callWitness(ctx)
+		return err
+	}
+	return nil
+}
+
+// one polls one Series and reports whether the Pass goes on.
+func (p *pass) one(ctx context.Context, d Due) (bool, error) {
+	l := p.lane
+	if err := l.store.SetActivity(ctx, p.row.Site, Polling, d.Key.SeriesID); err != nil {
+		return false, err
+	}
+	priority := DuePoll
+	if d.Forced {
+		priority = Forced
+	}
+	r := poll.Check(WithPriority(ctx, priority), l.adapter, l.fetcher, source.Ask{SeriesID: d.Key.SeriesID, URL: d.URL, Validators: d.Validators})
+	if ctx.Err() != nil {
+		return false, nil
+	}
+	l.log.Info("polled", zap.String("site", d.Key.Site), zap.String("series", d.Key.SeriesID), zap.String("outcome", string(r.Outcome)), zap.NamedError("cause", r.Err))
+	now := time.Now()
+	switch r.Outcome {
+	case poll.Unfetchable:
+		p.held = append(p.held, held{d, now})
+		p.advance(ctx, d, now)
+		if len(p.held) >= witnessAfter {
+			return p.callWitness(ctx)
+		}
+		return true, nil
+	case poll.Refused, poll.Unreachable:
+		p.dropHeld(ctx)
+		p.row.Counts[r.Outcome]++
+		p.advance(ctx, d, now)
+		p.row.EndReason = EndReason(r.Outcome)
+		if err := l.store.SetTrouble(ctx, p.row.Site, Trouble(r.Outcome), now); err != nil {
+			return false, err
+		}
+		event := circuit.Trouble
+		if r.Outcome == poll.Refused {
+			event = circuit.Refusal
+		}
+		return false, l.moveCircuit(ctx, event, r.Err)
+	case poll.OK, poll.NoChapter, poll.Errors:
+		// A page came: the Site answers, so what was held is about its Series.
+		if err := p.settleHeld(ctx); err != nil {
+			return false, err
+		}
+	}
+	return true, p.record(ctx, d, r, now)
+}
+
+// record carries out what an outcome does. A failure to write is logged and the
+// Pass goes on (POLL-4).
+func (p *pass) record(ctx context.Context, d Due, r poll.Result, now time.Time) error {
+	l := p.lane
+	p.row.Counts[r.Outcome]++
+	if r.Outcome == poll.OK {
+		good, err := l.store.RecordGood(ctx, d, r.Reading, now, nextPoll(now))
+		if err != nil {
+			l.log.Warn("a good read could not be recorded", zap.Stringer("series", d.Key), zap.Error(err))
+			return nil
+		}
+		p.row.NewChapters += len(good.New)
+		if len(good.New) > 0 {
+			l.log.Info("new chapters", zap.Stringer("series", d.Key), zap.Int("count", len(good.New)))
+			if d.Download {
+				if err := l.queue.Request(ctx, d.Key); err != nil {
+					l.log.Warn("a Job could not be requested", zap.Stringer("series", d.Key), zap.Error(err))
+				}
+			}
+		}
+		l.keepCover(ctx, d, good.CoverURL)
+	} else if err := l.store.RecordFailure(ctx, d.Key, r.Outcome, now); err != nil {
+		l.log.Warn("a failure could not be recorded", zap.Stringer("series", d.Key), zap.Error(err))
+	}
+	if r.Outcome != poll.OK {
+		p.advance(ctx, d, now)
+	}
+	l.hub.Changed(d.Key)
+	return l.store.SetTrouble(ctx, p.row.Site, NoTrouble, now)
+}
+
+func (p *pass) advance(ctx context.Context, d Due, now time.Time) {
+	if err := p.lane.store.Advance(ctx, d.Key, nextPoll(now)); err != nil {
+		p.lane.log.Warn("the next Poll could not be set", zap.Stringer("series", d.Key), zap.Error(err))
+	}
+}
+
+// settleHeld writes the held reads as what they were.
+func (p *pass) settleHeld(ctx context.Context) error {
+	for _, h := range p.held {
+		p.row.Counts[poll.Unfetchable]++
+		if err := p.lane.store.RecordFailure(ctx, h.due.Key, poll.Unfetchable, h.at); err != nil {
+			p.lane.log.Warn("a failure could not be recorded", zap.Stringer("series", h.due.Key), zap.Error(err))
+		}
+		p.lane.hub.Changed(h.due.Key)
+	}
+	p.held = nil
+	return nil
+}
+
+// dropHeld counts the held reads as unreachable: nothing is written of them.
+func (p *pass) dropHeld(context.Context) {
+	p.row.Counts[poll.Unreachable] += len(p.held)
+	p.held = nil
+}
+
+// callWitness reads the Series last read ok, to learn whether the held reads are
+// about their Series or about the Site (POLL-9), and reports whether the Pass
+// goes on.
+func (p *pass) callWitness(ctx context.Context) (bool, error) {
+	l := p.lane
+	var except []string
+	for _, h := range p.held {
+		except = append(except, h.due.Key.SeriesID)
+	}
+	w, ok, err := l.store.Witness(ctx, p.row.Site, except)
+	if err != nil {
+		return false, err
+	}
+	if !ok {
+		return true, p.settleHeld(ctx)
+	}
+	r := poll.Check(WithPriority(ctx, DuePoll), l.adapter, l.fetcher, source.Ask{SeriesID: w.Key.SeriesID, URL: w.URL})
+	if ctx.Err() != nil {
+		return false, nil
+	}
+	switch r.Outcome {
+	case poll.OK, poll.NoChapter, poll.Errors:
+		return true, p.settleHeld(ctx)
+	}
+	now := time.Now()
+	p.dropHeld(ctx)
+	p.row.EndReason = EndOutage
+	trouble, event := TroubleUnreachable, circuit.Trouble
+	if r.Outcome == poll.Refused {
+		p.row.EndReason, trouble, event = EndRefused, TroubleRefused, circuit.Refusal
+	}
+	if err := l.store.SetTrouble(ctx, p.row.Site, trouble, now); err != nil {
+		return false, err
+	}
+	return false, l.moveCircuit(ctx, event, r.Err)
+}
