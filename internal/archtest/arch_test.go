@@ -33,6 +33,7 @@ var may = map[string][]string{
 	"internal/pgcluster":      {"internal/config", "internal/durable", "internal/fault"},
 	"internal/pgtest":         {"internal/pg", "migrations"},
 	"internal/pgtest/cluster": {"internal/config", "internal/pgcluster", "internal/pgtest"},
+	"internal/pgtest/schema":  {"internal/pgcluster", "internal/pgtest", "migrations"},
 	"internal/fakesite":       {},
 	"internal/archtest":       {},
 	"internal/e2e":            {},
@@ -71,21 +72,23 @@ var may = map[string][]string{
 	"reader/internal/web":           {"reader/internal/account", "reader/internal/catalog", "reader/internal/pages", "reader/internal/progress", "reader/internal/scraperclient", "internal/fault", "internal/logging"},
 
 	// The supervisor judges with the database down and never opens it.
-	"supervisor/cmd/mangrove":      {"supervisor/internal/...", "internal/...", "proto/gen/..."},
-	"supervisor/internal/child":    {"internal/logging", "internal/fault"},
-	"supervisor/internal/probe":    {"internal/grpcserver"},
-	"supervisor/internal/service":  {"internal/config"},
-	"supervisor/internal/postgres": {"supervisor/internal/child", "supervisor/internal/service", "internal/config", "internal/durable", "internal/fault", "internal/pgcluster"},
-	"supervisor/internal/control":  {"supervisor/internal/service", "internal/grpcserver", "internal/fault", "proto/gen/..."},
-	"supervisor/internal/status":   {"supervisor/internal/service", "internal/durable", "internal/fault"},
+	"supervisor/cmd/mangrove":       {"supervisor/internal/...", "internal/...", "proto/gen/..."},
+	"supervisor/internal/child":     {"internal/logging", "internal/fault"},
+	"supervisor/internal/probe":     {"internal/grpcserver"},
+	"supervisor/internal/service":   {"internal/config"},
+	"supervisor/internal/program":   {"supervisor/internal/child", "supervisor/internal/probe", "supervisor/internal/service", "internal/grpcserver"},
+	"supervisor/internal/preflight": {"internal/config", "internal/durable", "internal/pgcluster"},
+	"supervisor/internal/postgres":  {"supervisor/internal/child", "supervisor/internal/program", "supervisor/internal/service", "internal/config", "internal/durable", "internal/fault", "internal/pgcluster"},
+	"supervisor/internal/control":   {"supervisor/internal/service", "internal/grpcserver", "internal/fault", "proto/gen/..."},
+	"supervisor/internal/status":    {"supervisor/internal/service", "internal/durable", "internal/fault"},
 }
 
 // only says which packages alone may import something, outside tests.
 var only = map[string][]string{
-	"os/exec":                    {"supervisor/internal/child", "internal/pgtest/cluster"},
+	"os/exec":                    {"supervisor/internal/child", "internal/pgtest/cluster", "internal/pgtest/schema"},
 	"net/http":                   {"scraper/internal/fetch", "scraper/internal/source/sample", "scraper/internal/source/sample/samplesite", "internal/fakesite", "reader/cmd/mangrove-reader", "reader/internal/account", "reader/internal/pages", "reader/internal/web", "reader/internal/store"},
-	"mangrove/migrations":        {"internal/pgtest", "scraper/cmd/mangrove-scraper", "reader/cmd/mangrove-reader"},
-	"github.com/jackc/pgx/v5":    {"internal/pg", "internal/pgtest", "migrations", "scraper/internal/store", "reader/internal/store"},
+	"mangrove/migrations":        {"internal/pgtest", "internal/pgtest/schema", "scraper/cmd/mangrove-scraper", "reader/cmd/mangrove-reader"},
+	"github.com/jackc/pgx/v5":    {"internal/pg", "internal/pgtest", "internal/pgtest/schema", "migrations", "scraper/internal/store", "reader/internal/store"},
 	"mangrove/proto/gen/scraper": {"scraper/internal/rpc", "scraper/cmd/mangrove-scraper", "reader/internal/scraperclient"},
 }
 

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"mangrove/internal/config"
@@ -70,7 +71,7 @@ func migrate(ctx context.Context, c config.Config, family *child.Family, scraper
 	}
 	said := exit.String()
 	if len(lines) > 0 {
-		said = lines[len(lines)-1]
+		said = strings.TrimPrefix(lines[len(lines)-1], filepath.Base(scraper)+": ")
 	}
 	name := config.DatabaseURL
 	if c.ThreeRoles() {
@@ -83,7 +84,8 @@ func migrate(ctx context.Context, c config.Config, family *child.Family, scraper
 		if admin != "" {
 			return coded(config.ExitDatabase, "the embedded database does not answer: %s", said)
 		}
-		return &config.SettingError{Name: name, Problem: "the database cannot be reached: " + said}
+		// The line may name the setting itself.
+		return &config.SettingError{Name: name, Problem: strings.TrimPrefix(said, name+": ")}
 	case config.ExitConfig:
 		return coded(config.ExitConfig, "%s", said)
 	}
