@@ -335,6 +335,85 @@ func TestAnOrdinaryUserNeedsNoRoot(t *testing.T) {
 	}
 }
 
+func TestADatabaseOfTheOperatorsOwn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.env[config.DatabaseURL] = "postgres://mo:hunter2@db.example/mangrove"
+	s := w.up().serving()
+	if got := health(t, w, "postgres"); got != codes.NotFound.String() {
+		t.Errorf("health of a database that is not ours: %s", got)
+	}
+	if got := health(t, w, ""); got != "SERVING" {
+		t.Errorf("health of the whole: %s", got)
+	}
+	if !strings.Contains(w.read("script/migrate.env"), "hunter2") {
+		t.Error("migrate was not given the address")
+	}
+	for _, file := range []string{"script/reader.env", "script/scraper.env", "logs/supervisor.log", "logs/migrate.log"} {
+		if strings.Contains(w.read(file), "hunter2") {
+			t.Errorf("%s holds the password", file)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(w.data, "postgres")); err == nil {
+		t.Error("a private cluster was made all the same")
+	}
+	s.stop()
+	if strings.Contains(s.log.String(), "hunter2") {
+		t.Error("the console shows the password")
+	}
+}
+
+// TestTheMonitorIsToldOfAChange without asking again.
+func TestTheMonitorIsToldOfAChange(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.up().serving()
+	conn, err := grpc.NewClient(w.env[config.Health], grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	stream, err := grpc_health_v1.NewHealthClient(conn).Watch(ctx, &grpc_health_v1.HealthCheckRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := func(want string) {
+		t.Helper()
+		answer, err := stream.Recv()
+		if err != nil || answer.GetStatus().String() != want {
+			t.Fatalf("the monitor hears %s (%v), want %s", answer.GetStatus(), err, want)
+		}
+	}
+	next("SERVING")
+	if err := syscall.Kill(int(w.status("reader").GetPid()), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	next("NOT_SERVING")
+	next("SERVING")
+}
+
+func TestTheControlSocketIsPrivate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if os.Geteuid() != 0 {
+		t.Skip("needs root to become another user")
+	}
+	w.up().serving()
+	// Even with the folders opened, the kernel says who is at the other end.
+	must(t, os.Chmod(filepath.Join(w.data, "run"), 0o711))
+	socket := filepath.Join(w.data, "run", "supervisor.sock")
+	if info, err := os.Stat(socket); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the socket: %v, want mode 0600", err)
+	}
+	must(t, os.Chmod(socket, 0o666))
+	w.uid = nobody
+	if code, out := w.run("status"); code != exitNotRunning {
+		t.Errorf("another user is answered: %d %s", code, out)
+	}
+}
+
 func TestMigrateStartsThePrivateDatabase(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -52,6 +52,10 @@ func (s *Server) Hold() string {
 	return fmt.Sprintf("process %d of an earlier server still uses %s", pids[0], s.Layout.Data())
 }
 
+// StartLimit is none: recovery after a crash takes as long as it takes, and
+// ending it would only begin it again.
+func (s *Server) StartLimit() time.Duration { return 0 }
+
 // Start makes the cluster if there is none, sweeps what a dead server left and
 // starts the server.
 func (s *Server) Start(ctx context.Context) (service.Process, error) {

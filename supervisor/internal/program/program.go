@@ -97,6 +97,10 @@ func (s *Service) Hold() string {
 	return s.Held()
 }
 
+// StartLimit is how long a service may take until its loop turns: it waits for
+// nothing but itself.
+func (s *Service) StartLimit() time.Duration { return 2 * time.Minute }
+
 // Start runs the service.
 func (s *Service) Start(context.Context) (service.Process, error) {
 	p, err := child.Start(child.Spec{Path: s.Path, Env: s.Env, Log: s.Log, Family: s.Family})

@@ -49,6 +49,8 @@ func (s *script) Hold() string {
 	return s.hold
 }
 
+func (s *script) StartLimit() time.Duration { return 2 * time.Minute }
+
 func (s *script) setHold(reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -220,6 +222,19 @@ func TestThreeMissesInARowEndTheProgram(t *testing.T) {
 			t.Errorf("status %+v", at)
 		}
 		if diff := cmp.Diff([]int{0, 61}, seconds(s.starts)); diff != "" {
+			t.Errorf("starts at second (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestAStartThatNeverAnswersIsAFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{runs: []scripted{{ready: time.Hour}, {ready: time.Minute}}}
+		at, _ := keep(t, s, 10*time.Minute, nil)
+		if at.State != Serving || at.Failures != 1 || at.LastExit != "it did not answer within 2m0s of its start and was ended" {
+			t.Errorf("status %+v", at)
+		}
+		if diff := cmp.Diff([]int{0, 121}, seconds(s.starts)); diff != "" {
 			t.Errorf("starts at second (-want +got):\n%s", diff)
 		}
 	})
