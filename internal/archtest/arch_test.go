@@ -36,7 +36,6 @@ var may = map[string][]string{
 	"internal/pgtest/schema":  {"internal/pgcluster", "internal/pgtest", "migrations"},
 	"internal/fakesite":       {},
 	"internal/archtest":       {},
-	"internal/e2e":            {},
 
 	// The scraper: Site, fetch, source, lane, store, and back through rpc.
 	"scraper/cmd/mangrove-scraper":              {"scraper/internal/...", "internal/...", "migrations", "proto/gen/..."},
@@ -64,23 +63,23 @@ var may = map[string][]string{
 	// The reader.
 	"reader/cmd/mangrove-reader":    {"reader/internal/...", "internal/...", "migrations"},
 	"reader/internal/account":       {"internal/fault", "internal/durable"},
-	"reader/internal/catalog":       {"internal/fault", "internal/cbz"},
-	"reader/internal/progress":      {"internal/fault"},
-	"reader/internal/pages":         {"internal/fault", "internal/cbz", "internal/durable", "internal/picture"},
-	"reader/internal/scraperclient": {"internal/fault", "internal/grpcserver", "reader/internal/catalog", "proto/gen/..."},
-	"reader/internal/store":         {"reader/internal/account", "reader/internal/catalog", "reader/internal/progress", "internal/fault", "internal/pg"},
-	"reader/internal/web":           {"reader/internal/account", "reader/internal/catalog", "reader/internal/pages", "reader/internal/progress", "reader/internal/scraperclient", "internal/fault", "internal/logging"},
+	"reader/internal/scraperclient": {"internal/fault", "internal/grpcserver", "proto/gen/..."},
+	"reader/internal/follow":        {"reader/internal/scraperclient", "internal/fault"},
+	"reader/internal/catalog":       {"reader/internal/scraperclient", "internal/fault", "internal/cbz"},
+	"reader/internal/progress":      {"reader/internal/catalog", "internal/fault"},
+	"reader/internal/pages":         {"reader/internal/catalog", "internal/fault", "internal/cbz", "internal/durable", "internal/picture"},
+	"reader/internal/store":         {"reader/internal/account", "reader/internal/catalog", "reader/internal/follow", "reader/internal/progress", "reader/internal/scraperclient", "internal/fault", "internal/pg"},
+	"reader/internal/web":           {"reader/internal/account", "reader/internal/catalog", "reader/internal/follow", "reader/internal/pages", "reader/internal/progress", "reader/internal/scraperclient", "internal/fault", "internal/logging"},
 
 	// The supervisor judges with the database down and never opens it.
 	"supervisor/cmd/mangrove":       {"supervisor/internal/...", "internal/...", "proto/gen/..."},
 	"supervisor/internal/child":     {"internal/logging", "internal/fault"},
 	"supervisor/internal/probe":     {"internal/grpcserver"},
 	"supervisor/internal/service":   {"internal/config"},
-	"supervisor/internal/program":   {"supervisor/internal/child", "supervisor/internal/probe", "supervisor/internal/service", "internal/grpcserver"},
-	"supervisor/internal/preflight": {"internal/config", "internal/durable", "internal/pgcluster"},
 	"supervisor/internal/postgres":  {"supervisor/internal/child", "supervisor/internal/program", "supervisor/internal/service", "internal/config", "internal/durable", "internal/fault", "internal/pgcluster"},
 	"supervisor/internal/control":   {"supervisor/internal/service", "internal/grpcserver", "internal/fault", "proto/gen/..."},
-	"supervisor/internal/status":    {"supervisor/internal/service", "internal/durable", "internal/fault"},
+	"supervisor/internal/program":   {"supervisor/internal/child", "supervisor/internal/probe", "supervisor/internal/service", "internal/config", "internal/grpcserver"},
+	"supervisor/internal/preflight": {"internal/config", "internal/durable", "internal/fault", "internal/pgcluster"},
 }
 
 // only says which packages alone may import something, outside tests.
@@ -88,7 +87,7 @@ var only = map[string][]string{
 	"os/exec":                    {"supervisor/internal/child", "internal/pgtest/cluster", "internal/pgtest/schema"},
 	"net/http":                   {"scraper/internal/fetch", "scraper/internal/source/sample", "scraper/internal/source/sample/samplesite", "internal/fakesite", "reader/cmd/mangrove-reader", "reader/internal/account", "reader/internal/pages", "reader/internal/web", "reader/internal/store"},
 	"mangrove/migrations":        {"internal/pgtest", "internal/pgtest/schema", "scraper/cmd/mangrove-scraper", "reader/cmd/mangrove-reader"},
-	"github.com/jackc/pgx/v5":    {"internal/pg", "internal/pgtest", "internal/pgtest/schema", "migrations", "scraper/internal/store", "reader/internal/store"},
+	"github.com/jackc/pgx/v5":    {"internal/pg", "internal/pgtest", "internal/pgtest/schema", "migrations", "scraper/internal/store", "reader/internal/store", "scraper/cmd/mangrove-scraper", "reader/cmd/mangrove-reader"},
 	"mangrove/proto/gen/scraper": {"scraper/internal/rpc", "scraper/cmd/mangrove-scraper", "reader/internal/scraperclient"},
 }
 

@@ -82,9 +82,11 @@ CREATE TABLE reader.books (
     fingerprint  text        NOT NULL,
     published_at timestamptz NOT NULL,
     removed_at   timestamptz,
+    epoch        text        NOT NULL DEFAULT '',
     UNIQUE (title_id, chapter_id)
 );
 CREATE INDEX books_path ON reader.books (path);
+COMMENT ON COLUMN reader.books.epoch IS 'the library epoch that last named the book; after a full resync those of another epoch are marked removed';
 
 -- Where each page lies inside its CBZ, so that a page is served by range.
 CREATE TABLE reader.pages (
@@ -95,10 +97,11 @@ CREATE TABLE reader.pages (
     size       bigint  NOT NULL CHECK (size > 0),
     stored     boolean NOT NULL,
     media_type text    NOT NULL CHECK (media_type IN ('image/jpeg', 'image/png', 'image/gif', 'image/webp', 'image/avif')),
-    width      integer NOT NULL CHECK (width > 0),
-    height     integer NOT NULL CHECK (height > 0),
+    width      integer NOT NULL CHECK (width >= 0),
+    height     integer NOT NULL CHECK (height >= 0),
     PRIMARY KEY (book_id, position)
 );
+COMMENT ON COLUMN reader.pages.width IS 'in pixels; width and height are both 0 for a page that is broken in its file';
 
 -- Progress belongs to the chapter, not to the file, so that it outlives both.
 CREATE TABLE reader.progress (

@@ -50,7 +50,7 @@ func realMain(ctx context.Context, args []string) int {
 	case len(args) == 1 && args[0] == "version":
 		fmt.Println(version)
 	default:
-		err = &exit{config.ExitSettings, fmt.Errorf("usage: mangrove-scraper [migrate | version]")}
+		err = operate(ctx, cfg, args)
 	}
 	if err == nil {
 		return config.ExitOK

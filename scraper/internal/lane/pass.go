@@ -111,7 +111,7 @@ func (p *pass) one(ctx context.Context, d Due) (bool, error) {
 	if ctx.Err() != nil {
 		return false, nil
 	}
-	l.log.Info("polled", zap.String("site", d.Key.Site), zap.String("series", d.Key.SeriesID), zap.String("outcome", string(r.Outcome)), zap.NamedError("cause", r.Err))
+	l.log.Info("polled", zap.String("series", d.Key.SeriesID), zap.String("outcome", string(r.Outcome)), zap.NamedError("cause", r.Err))
 	now := time.Now()
 	switch r.Outcome {
 	case poll.Unfetchable:

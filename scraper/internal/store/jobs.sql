@@ -70,3 +70,8 @@ SELECT chapter_id, state, pages, reason FROM job_chapters WHERE job_id = $1 ORDE
 -- name: GiveRetryBack
 -- A chapter published since gives the retry back (JOB-4).
 UPDATE jobs SET retries = 0 WHERE id = $1 AND retries > 0;
+
+-- name: RetryChapters
+-- An operator's Retry: chapters set aside are tried again, counts start over.
+WITH counts AS (UPDATE jobs SET retries = 0, stalls = 0 WHERE id = $1)
+UPDATE job_chapters SET state = 'waiting', class = '', reason = '' WHERE job_id = $1 AND state = 'set_aside';

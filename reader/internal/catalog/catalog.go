@@ -1,0 +1,149 @@
+// Package catalog is what the reader knows of the library: titles, their books
+// (one chapter each) and where each page lies in its file. It follows the
+// scraper's change log by cursor (OWN-4): nothing is applied twice or skipped,
+// ids never change, and what goes is marked, never deleted, so that progress
+// outlives it. It refuses to write into the library or to look for files there
+// by itself.
+package catalog
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Title is one Series in the catalog.
+type Title struct {
+	ID                int64
+	Site, SeriesID    string
+	Name, NativeName  string
+	Authors           []string
+	Description, URL  string
+	Status            string
+	Tags              []string
+	License, SiteName string
+	Direction         string
+	AddedAt           time.Time
+}
+
+// Book is one chapter in the library. Number and Volume are decimals as text,
+// "" when absent.
+type Book struct {
+	ID, TitleID int64
+	ChapterID   string
+	Path        string
+	Number      string
+	Volume      string
+	Name        string
+	Language    string
+	Groups      []string
+	SourceOrder int
+	PageCount   int
+	Size        int64
+	Fingerprint string
+	PublishedAt time.Time
+	RemovedAt   time.Time
+}
+
+// Here reports whether the file is in the library now.
+func (b Book) Here() bool { return b.RemovedAt.IsZero() }
+
+// Page is where one page lies in its book's file. Position counts from 0.
+type Page struct {
+	Position     int
+	Name         string
+	Offset, Size int64
+	Stored       bool
+	MediaType    string
+	Width        int
+	Height       int
+}
+
+// Order compares two chapters in reading order: by number, those without one
+// last, and the Site's own order (which lists the newest first) between equals.
+func Order(aNumber string, aOrder int, bNumber string, bOrder int) int {
+	a, aok := decimal(aNumber)
+	b, bok := decimal(bNumber)
+	switch {
+	case aok && bok:
+		if c := cmp.Compare(a, b); c != 0 {
+			return c
+		}
+	case aok:
+		return -1
+	case bok:
+		return 1
+	}
+	return cmp.Compare(bOrder, aOrder)
+}
+
+// SortBooks puts books in reading order.
+func SortBooks(books []Book) {
+	slices.SortStableFunc(books, func(a, b Book) int {
+		if c := Order(a.Number, a.SourceOrder, b.Number, b.SourceOrder); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.ID, b.ID)
+	})
+}
+
+// Decimal cleans a chapter number from outside: digits, perhaps a sign, perhaps
+// a fraction; "" for anything else, which then has no number.
+func Decimal(text string) string {
+	text = strings.TrimSpace(text)
+	if _, ok := decimal(text); !ok {
+		return ""
+	}
+	return text
+}
+
+// decimal reads a small decimal. It is stricter than strconv: no exponent, no
+// infinity, no hexadecimal, at most nine digits before the point and six after.
+func decimal(text string) (float64, bool) {
+	digits, negative := strings.CutPrefix(text, "-")
+	whole, fraction, dotted := strings.Cut(digits, ".")
+	if whole == "" || len(whole) > 9 || len(fraction) > 6 || dotted && fraction == "" {
+		return 0, false
+	}
+	value, scale := 0.0, 1.0
+	for _, r := range whole + fraction {
+		if r < '0' || r > '9' {
+			return 0, false
+		}
+		value = value*10 + float64(r-'0')
+	}
+	for range fraction {
+		scale *= 10
+	}
+	if negative {
+		value = -value
+	}
+	return value / scale, true
+}
+
+// Placed is a page with the file it lies in.
+type Placed struct {
+	Page
+	Path        string
+	Fingerprint string
+	// Here is false when the file is known to be gone.
+	Here bool
+}
+
+// Card is one title as the library page shows it to one person.
+type Card struct {
+	// TitleID is 0 for a follow of which nothing has arrived yet.
+	TitleID        int64
+	Site, SeriesID string
+	Name, SiteName string
+	Following      bool
+	AddedAt        time.Time
+	Books, Unread  int
+	// Newest is when the newest book arrived.
+	Newest time.Time
+	// Cover changes when the cover does; "" when there is no page to make one of.
+	Cover string
+	// Page and Pages tell how far the book being read is; Pages 0 means none is.
+	Page, Pages int
+}

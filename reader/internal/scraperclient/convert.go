@@ -1,0 +1,116 @@
+package scraperclient
+
+import (
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	scraperv1 "mangrove/proto/gen/scraper/v1"
+)
+
+// when is the zero time for an unset timestamp; AsTime would say 1970.
+func when(t *timestamppb.Timestamp) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.AsTime()
+}
+
+func fromKey(k *scraperv1.SeriesKey) Key {
+	return Key{Site: k.GetSite(), SeriesID: k.GetSeriesId()}
+}
+
+func toKey(k Key) *scraperv1.SeriesKey {
+	return &scraperv1.SeriesKey{Site: k.Site, SeriesId: k.SeriesID}
+}
+
+func fromSeries(s *scraperv1.Series) Series {
+	return Series{
+		Key: fromKey(s.GetKey()), Title: s.GetTitle(), NativeTitle: s.GetNativeTitle(), Authors: s.GetAuthors(),
+		Description: s.GetDescription(), URL: s.GetUrl(), Status: s.GetStatus(), Tags: s.GetTags(), License: s.GetLicense(),
+		SiteName: s.GetSiteName(), HasCover: s.GetHasCover(), Origin: s.GetOrigin(), Direction: s.GetReadingDirection(),
+	}
+}
+
+func fromChapter(c *scraperv1.Chapter) Chapter {
+	return Chapter{
+		ID: c.GetChapterId(), Number: c.GetNumber(), Volume: c.GetVolume(), Title: c.GetTitle(), Language: c.GetLanguage(),
+		Groups: c.GetGroups(), SourceOrder: int(c.GetSourceOrder()), PublishedAt: when(c.GetPublishedAt()),
+		FirstSeenAt: when(c.GetFirstSeenAt()), GoneSince: when(c.GetGoneSince()), LibraryState: c.GetLibraryState(),
+		DownloadState: c.GetDownloadState(), PagesDone: int(c.GetPagesDone()), PagesTotal: int(c.GetPagesTotal()),
+		SetAsideReason: c.GetSetAsideReason(), URL: c.GetUrl(),
+	}
+}
+
+func fromLane(l *scraperv1.Lane) Lane {
+	return Lane{
+		Site: l.GetSite(), SiteName: l.GetSiteName(), Circuit: l.GetCircuit(), CircuitReason: l.GetCircuitReason(),
+		CircuitSince: when(l.GetCircuitSince()), CircuitUntil: when(l.GetCircuitUntil()), Activity: l.GetActivity(),
+		Trouble: l.GetTrouble(), TroubleSince: when(l.GetTroubleSince()),
+	}
+}
+
+func fromState(s *scraperv1.SeriesState) State {
+	out := State{
+		Series: fromSeries(s.GetSeries()), LastGoodRead: when(s.GetLastGoodRead()), NextPollAt: when(s.GetNextPollAt()),
+		ForcedPoll: when(s.GetForcedPollAt()), Polled: s.GetPolled(),
+	}
+	for _, c := range s.GetChapters() {
+		out.Chapters = append(out.Chapters, fromChapter(c))
+	}
+	if f := s.GetFailure(); f != nil {
+		out.Failure = &Failure{Outcome: f.GetOutcome(), Since: when(f.GetFailingSince())}
+	}
+	if j := s.GetJob(); j != nil {
+		out.Job = &Job{
+			ID: j.GetId(), State: j.GetState(), ChaptersDone: int(j.GetChaptersDone()), ChaptersTotal: int(j.GetChaptersTotal()),
+			Reason: j.GetReason(), Class: j.GetClass(), RetryAt: when(j.GetRetryAt()), ChangedAt: when(j.GetChangedAt()),
+		}
+	}
+	if s.GetLane() != nil {
+		lane := fromLane(s.GetLane())
+		out.Lane = &lane
+	}
+	return out
+}
+
+func fromStatus(s *scraperv1.GetStatusResponse) Status {
+	out := Status{
+		Version: s.GetVersion(), StartedAt: when(s.GetStartedAt()), LibraryEpoch: s.GetLibraryEpoch(),
+		LibraryRevision: s.GetLibraryRevision(), FollowsRevision: s.GetFollowsRevision(),
+		SeriesFailing: int(s.GetSeriesFailing()), JobsOutstanding: int(s.GetJobsOutstanding()),
+	}
+	for _, l := range s.GetLanes() {
+		lane := fromLane(l)
+		if lane.Activity == "downloading" {
+			out.DownloadsRunning++
+		}
+		out.Lanes = append(out.Lanes, lane)
+	}
+	return out
+}
+
+func fromChange(c *scraperv1.LibraryChange) Change {
+	out := Change{
+		Revision: c.GetRevision(), Path: c.GetPath(), Removed: c.GetRemoved(), Series: fromSeries(c.GetSeries()),
+		Chapter: fromChapter(c.GetChapter()), Pages: int(c.GetPages()), Size: c.GetSize(), Fingerprint: c.GetFingerprint(),
+		PublishedAt: when(c.GetPublishedAt()),
+	}
+	// A tombstone may carry the key and the title alone.
+	out.Series.Key = fromKey(c.GetKey())
+	if out.Series.Title == "" {
+		out.Series.Title = c.GetSeriesTitle()
+	}
+	return out
+}
+
+func toFollowChange(c FollowChange) *scraperv1.ApplyFollowsRequest {
+	out := &scraperv1.ApplyFollowsRequest{Revision: c.Revision, Whole: c.Whole}
+	for _, f := range c.Follows {
+		out.Follows = append(out.Follows, &scraperv1.Follow{Key: toKey(f.Key), Download: f.Download, Languages: f.Languages})
+	}
+	for _, k := range c.Unfollowed {
+		out.Unfollowed = append(out.Unfollowed, toKey(k))
+	}
+	return out
+}

@@ -1,0 +1,120 @@
+package scraperclient
+
+import "time"
+
+// Key names one Series on one Site.
+type Key struct{ Site, SeriesID string }
+
+// Series is what the Site says about a title.
+type Series struct {
+	Key
+	Title, NativeTitle string
+	Authors            []string
+	Description, URL   string
+	Status             string
+	Tags               []string
+	License, SiteName  string
+	HasCover           bool
+	Origin             string
+	Direction          string
+}
+
+// Chapter is one release as the Site lists it, and what became of it here.
+type Chapter struct {
+	ID, Number, Volume, Title, Language string
+	Groups                              []string
+	SourceOrder                         int
+	PublishedAt, FirstSeenAt, GoneSince time.Time
+	LibraryState, DownloadState         string
+	PagesDone, PagesTotal               int
+	SetAsideReason, URL                 string
+}
+
+// Failure is the failure row of a Series.
+type Failure struct {
+	Outcome string
+	Since   time.Time
+}
+
+// Job is one download order.
+type Job struct {
+	ID                          int64
+	State                       string
+	ChaptersDone, ChaptersTotal int
+	Reason, Class               string
+	RetryAt, ChangedAt          time.Time
+}
+
+// Lane is the live state of one Site's Lane.
+type Lane struct {
+	Site, SiteName, Circuit, CircuitReason string
+	CircuitSince, CircuitUntil             time.Time
+	Activity, Trouble                      string
+	TroubleSince                           time.Time
+}
+
+// State is everything the scraper knows that a Series page shows. Failure, Job
+// and Lane are nil when there is none.
+type State struct {
+	Series                               Series
+	Chapters                             []Chapter
+	Failure                              *Failure
+	Job                                  *Job
+	Lane                                 *Lane
+	LastGoodRead, NextPollAt, ForcedPoll time.Time
+	Polled                               bool
+}
+
+// Status is the scraper's own state.
+type Status struct {
+	Version          string
+	StartedAt        time.Time
+	LibraryEpoch     string
+	LibraryRevision  int64
+	FollowsRevision  int64
+	Lanes            []Lane
+	SeriesFailing    int
+	JobsOutstanding  int
+	DownloadsRunning int
+}
+
+// Cover is a whole image as the Site shows it.
+type Cover struct {
+	MediaType, SHA256 string
+	Data              []byte
+}
+
+// Change is one entry of the library's change log.
+type Change struct {
+	Revision    int64
+	Path        string
+	Removed     bool
+	Series      Series
+	Chapter     Chapter
+	Pages       int
+	Size        int64
+	Fingerprint string
+	PublishedAt time.Time
+}
+
+// Changes is one page of the change log.
+type Changes struct {
+	Epoch   string
+	Changes []Change
+	Head    int64
+}
+
+// Follow is one Series of the desired set.
+type Follow struct {
+	Key
+	Download  bool
+	Languages []string
+}
+
+// FollowChange is one change of the follows, or the whole desired set.
+type FollowChange struct {
+	Revision   int64
+	Whole      bool
+	Follows    []Follow
+	Unfollowed []Key
+}

@@ -1,0 +1,81 @@
+-- Titles, books and pages, and the cursor they stand at.
+
+-- name: Cursor
+SELECT epoch, revision FROM library_cursor;
+
+-- name: MoveCursor
+UPDATE library_cursor SET epoch = $1, revision = $2 WHERE epoch = $3 AND revision = $4;
+
+-- name: Indexed
+SELECT EXISTS (
+    SELECT FROM titles t JOIN books b ON b.title_id = t.id
+    WHERE t.site = $1 AND t.series_id = $2 AND b.chapter_id = $3 AND b.fingerprint = $4 AND b.path = $5
+      AND (SELECT count(*) FROM pages p WHERE p.book_id = b.id) = b.page_count);
+
+-- name: SaveTitle
+INSERT INTO titles (site, series_id, title, native_title, authors, description, url, status, tags, license, site_name, reading_direction)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+ON CONFLICT (site, series_id) DO UPDATE
+SET title = excluded.title, native_title = excluded.native_title, authors = excluded.authors, description = excluded.description,
+    url = excluded.url, status = excluded.status, tags = excluded.tags, license = excluded.license, site_name = excluded.site_name,
+    reading_direction = excluded.reading_direction
+RETURNING id;
+
+-- name: SaveBook
+INSERT INTO books (title_id, chapter_id, path, number, volume, name, language, groups, source_order, page_count, size, fingerprint, published_at, epoch)
+VALUES ($1, $2, $3, nullif($4::text, '')::numeric, nullif($5::text, '')::numeric, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+ON CONFLICT (title_id, chapter_id) DO UPDATE
+SET path = excluded.path, number = excluded.number, volume = excluded.volume, name = excluded.name, language = excluded.language,
+    groups = excluded.groups, source_order = excluded.source_order, page_count = excluded.page_count, size = excluded.size,
+    fingerprint = excluded.fingerprint, published_at = excluded.published_at, epoch = excluded.epoch, removed_at = NULL
+RETURNING id;
+
+-- name: RemoveBook
+-- Progress stays; a book that comes back keeps its id. A tombstone of an old
+-- path does not remove a chapter that has moved.
+UPDATE books b SET removed_at = coalesce(b.removed_at, now()), epoch = $4
+FROM titles t
+WHERE b.title_id = t.id AND t.site = $1 AND t.series_id = $2 AND b.chapter_id = $3 AND ($5::text = '' OR b.path = $5);
+
+-- name: RemoveOtherEpochs
+UPDATE books SET removed_at = now() WHERE removed_at IS NULL AND epoch <> $1;
+
+-- name: DeletePages
+DELETE FROM pages WHERE book_id = $1;
+
+-- name: SavePages
+INSERT INTO pages (book_id, position, name, byte_offset, size, stored, media_type, width, height)
+SELECT $1, p.position, p.name, p.byte_offset, p.size, p.stored, p.media_type, p.width, p.height
+FROM unnest($2::integer[], $3::text[], $4::bigint[], $5::bigint[], $6::boolean[], $7::text[], $8::integer[], $9::integer[])
+    AS p (position, name, byte_offset, size, stored, media_type, width, height);
+
+-- name: SetPageCount
+UPDATE books SET page_count = $2 WHERE id = $1;
+
+-- name: Title
+SELECT id, site, series_id, title, native_title, authors, description, url, status, tags, license, site_name, reading_direction, added_at
+FROM titles WHERE id = $1;
+
+-- name: TitleByKey
+SELECT id, site, series_id, title, native_title, authors, description, url, status, tags, license, site_name, reading_direction, added_at
+FROM titles WHERE site = $1 AND series_id = $2;
+
+-- name: Book
+SELECT id, title_id, chapter_id, path, coalesce(trim_scale(number)::text, ''), coalesce(trim_scale(volume)::text, ''), name, language,
+    groups, source_order, page_count, size, fingerprint, published_at, removed_at
+FROM books WHERE id = $1;
+
+-- name: Pages
+SELECT position, name, byte_offset, size, stored, media_type, width, height FROM pages WHERE book_id = $1 ORDER BY position;
+
+-- name: Page
+SELECT b.path, b.fingerprint, b.removed_at IS NULL, p.position, p.name, p.byte_offset, p.size, p.stored, p.media_type, p.width, p.height
+FROM pages p JOIN books b ON b.id = p.book_id
+WHERE p.book_id = $1 AND p.position = $2;
+
+-- name: CoverBook
+-- The book whose first page is the cover: the first in reading order.
+SELECT b.id, b.fingerprint FROM books b JOIN pages p ON p.book_id = b.id AND p.position = 0
+WHERE b.title_id = $1 AND b.removed_at IS NULL
+ORDER BY b.number NULLS LAST, b.source_order DESC, b.id
+LIMIT 1;

@@ -1,0 +1,36 @@
+-- How far each person has read.
+
+-- name: SaveMark
+-- The rules of progress, in one statement: newest by page unless asked for, and
+-- the last page finishes. A mark of a page that the book does not have is no row.
+INSERT INTO progress AS p (user_id, book_id, page, finished, device, changed_at)
+SELECT $1, b.id, $3, $3 >= b.page_count - 1, $5, now() FROM books b WHERE b.id = $2 AND $3 < b.page_count
+ON CONFLICT (user_id, book_id) DO UPDATE
+SET page = CASE WHEN $4::boolean OR excluded.page > p.page THEN excluded.page ELSE p.page END,
+    finished = p.finished OR excluded.finished,
+    device = CASE WHEN $4::boolean OR excluded.page > p.page THEN excluded.device ELSE p.device END,
+    changed_at = CASE WHEN $4::boolean OR excluded.page > p.page THEN excluded.changed_at ELSE p.changed_at END
+RETURNING page, finished, device, changed_at;
+
+-- name: SetRead
+INSERT INTO progress (user_id, book_id, page, finished)
+SELECT $1, b.id, b.page_count - 1, true FROM books b WHERE b.id = $2
+ON CONFLICT (user_id, book_id) DO UPDATE SET page = excluded.page, finished = true, changed_at = now();
+
+-- name: SetUnread
+DELETE FROM progress WHERE user_id = $1 AND book_id = $2;
+
+-- name: Shelved
+SELECT b.id, b.title_id, b.chapter_id, b.path, coalesce(trim_scale(b.number)::text, ''), coalesce(trim_scale(b.volume)::text, ''), b.name,
+    b.language, b.groups, b.source_order, b.page_count, b.size, b.fingerprint, b.published_at, b.removed_at,
+    p.user_id IS NOT NULL, coalesce(p.page, 0), coalesce(p.finished, false), coalesce(p.device, ''), coalesce(p.changed_at, 'epoch')
+FROM books b LEFT JOIN progress p ON p.book_id = b.id AND p.user_id = $2
+WHERE b.title_id = $1;
+
+-- name: RecentTitles
+-- Titles read last, newest first.
+SELECT b.title_id FROM progress p JOIN books b ON b.id = p.book_id
+WHERE p.user_id = $1
+GROUP BY b.title_id
+ORDER BY max(p.changed_at) DESC
+LIMIT $2;

@@ -1,0 +1,61 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"mangrove/reader/internal/catalog"
+	"mangrove/reader/internal/scraperclient"
+)
+
+// The addresses of things, in one place.
+
+func seriesAddress(titleID int64) string { return "/series/" + strconv.FormatInt(titleID, 10) }
+
+func siteAddress(key scraperclient.Key) string {
+	return "/sites/" + url.PathEscape(key.Site) + "/" + url.PathEscape(key.SeriesID)
+}
+
+// readAddress leads to a page of a book; page counts from 0, the address from 1.
+func readAddress(bookID int64, page int) string {
+	a := "/read/" + strconv.FormatInt(bookID, 10)
+	if page > 0 {
+		a += "?page=" + strconv.Itoa(page+1)
+	}
+	return a
+}
+
+// cover is a cover's address in both widths; version changes with the picture.
+func titleCover(titleID int64, version string) string {
+	return "/covers/title/" + strconv.FormatInt(titleID, 10) + "?v=" + url.QueryEscape(short(version))
+}
+
+func siteCoverAddress(key scraperclient.Key) string {
+	return "/covers/site/" + url.PathEscape(key.Site) + "/" + url.PathEscape(key.SeriesID) + "?v=site"
+}
+
+func short(fingerprint string) string { return fingerprint[:min(len(fingerprint), 12)] }
+
+// number reads an id or a page number of an address. Everything that is not a
+// plain positive number is an address that does not exist.
+func number(text string) (int64, error) {
+	if text == "" || text[0] < '1' || text[0] > '9' {
+		return 0, notFound("a number")
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, notFound("a number")
+	}
+	return n, nil
+}
+
+func keyOf(r *http.Request) scraperclient.Key {
+	return scraperclient.Key{Site: r.PathValue("site"), SeriesID: r.PathValue("series")}
+}
+
+func titleKey(t catalog.Title) scraperclient.Key {
+	return scraperclient.Key{Site: t.Site, SeriesID: t.SeriesID}
+}
+
+func queryEscape(s string) string { return url.QueryEscape(s) }

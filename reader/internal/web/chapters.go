@@ -1,0 +1,263 @@
+package web
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"mangrove/reader/internal/catalog"
+	"mangrove/reader/internal/progress"
+	"mangrove/reader/internal/scraperclient"
+)
+
+// row is one chapter on a Series page.
+type row struct {
+	// ID is the element's id, stable for the chapter.
+	ID string
+	// Href is "" for a chapter that is not here.
+	Href       string
+	Head, Name string
+	Meta       string
+	// Mark is "new", "here" (being read), "seen" or "".
+	Mark string
+	// State is what is said at the right; Value of Max is drawn below it.
+	State      pill
+	Value, Max int
+	BarTone    string
+	BarLabel   string
+
+	Here, Finished bool
+	Arriving, Gone bool
+	BookID         int64
+
+	number, volume string
+	order          int
+	current        bool
+	language       string
+}
+
+// rows joins what the Site lists with what the library has, newest first.
+func (k seriesKnown) rows(now time.Time) []row {
+	books := map[string]progress.Shelved{}
+	for _, b := range k.Books {
+		books[b.ChapterID] = b
+	}
+	next, reading := progress.Resume(k.Books)
+	var out []row
+	add := func(c scraperclient.Chapter, b progress.Shelved, have bool) {
+		r := rowOf(c, b, have, now)
+		r.current = reading && next.Kind == progress.Continue && have && b.ID == next.Book.ID
+		out = append(out, r)
+	}
+	languages := map[string]bool{}
+	if k.State != nil {
+		for _, c := range k.State.Chapters {
+			b, have := books[c.ID]
+			delete(books, c.ID)
+			languages[c.Language] = true
+			add(c, b, have)
+		}
+	}
+	for _, b := range k.Books {
+		if _, left := books[b.ChapterID]; left {
+			languages[b.Language] = true
+			add(chapterOf(b.Book), b, true)
+		}
+	}
+	if len(languages) > 1 {
+		for i := range out {
+			if out[i].language != "" {
+				out[i].Meta = joinMeta(languageName(out[i].language), out[i].Meta)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b row) int {
+		return cmp.Or(catalog.Order(b.number, b.order, a.number, a.order), cmp.Compare(b.BookID, a.BookID))
+	})
+	return out
+}
+
+// chapterOf is what the catalog alone knows of a chapter.
+func chapterOf(b catalog.Book) scraperclient.Chapter {
+	return scraperclient.Chapter{
+		ID: b.ChapterID, Number: b.Number, Volume: b.Volume, Title: b.Name, Language: b.Language, Groups: b.Groups, SourceOrder: b.SourceOrder,
+	}
+}
+
+func rowOf(c scraperclient.Chapter, b progress.Shelved, have bool, now time.Time) row {
+	sum := sha256.Sum256([]byte(c.ID))
+	r := row{
+		ID: "ch-" + hex.EncodeToString(sum[:6]), Head: "Chapter " + clean(c.Number), Name: c.Title,
+		number: catalog.Decimal(c.Number), volume: c.Volume, order: c.SourceOrder, language: c.Language, Gone: !c.GoneSince.IsZero(),
+	}
+	if c.Number == "" {
+		r.Head, r.Name = cmp.Or(c.Title, "One-shot"), ""
+	}
+	var meta string
+	if len(c.Groups) > 0 {
+		meta = clean(strings.Join(c.Groups, ", "))
+	}
+	if !c.PublishedAt.IsZero() {
+		meta = joinMeta(meta, Clock(c.PublishedAt, now))
+	}
+	if r.Gone {
+		meta = joinMeta(meta, "gone from the Site since "+Clock(c.GoneSince, now))
+	}
+	r.Meta = meta
+	if have {
+		r.BookID, r.Finished = b.ID, b.Place.Finished
+	}
+	switch {
+	case have && b.Here():
+		r.Here = true
+		r.Href = readAddress(b.ID, 0)
+		r.State = pill{Icon: "down", Word: strconv.Itoa(b.PageCount) + " p."}
+		switch {
+		case b.Place.Finished:
+			r.Mark = "seen"
+		case b.Place.Begun:
+			r.Mark = "here"
+			r.Value, r.Max, r.BarTone = b.Place.Page+1, b.PageCount, "ok"
+			r.BarLabel = fmt.Sprintf("Read to page %d of %d", r.Value, r.Max)
+		default:
+			r.Mark = "new"
+		}
+	case c.DownloadState == "downloading":
+		r.Arriving = true
+		r.State = pill{Icon: "down", Word: "Arriving", Tone: "info"}
+		if c.PagesTotal > 0 {
+			r.State.Word = fmt.Sprintf("%d of %d pages", c.PagesDone, c.PagesTotal)
+			r.Value, r.Max, r.BarTone = c.PagesDone, c.PagesTotal, "info"
+			r.BarLabel = "Downloading: " + r.State.Word
+		}
+	case c.DownloadState == "waiting":
+		r.State = pill{Icon: "clock", Word: "Queued"}
+	case c.DownloadState == "set_aside":
+		r.State = pill{Icon: "puzzle", Word: "Set aside", Tone: "warn"}
+		r.Meta = joinMeta(r.Meta, clean(c.SetAsideReason))
+	case c.LibraryState == "published":
+		// The scraper has it; the catalog hears of it in a moment.
+		r.Arriving = true
+		r.State = pill{Icon: "down", Word: "Arriving", Tone: "info"}
+	case c.LibraryState == "missing" || have:
+		r.State = pill{Icon: "gone", Word: "File is gone", Tone: "warn"}
+	default:
+		r.State = pill{Word: "Not here"}
+	}
+	return r
+}
+
+func joinMeta(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
+}
+
+// volume is the chapters of one volume, or of none.
+type volume struct {
+	ID, Name, Sub string
+	Open          bool
+	Rows          []row
+}
+
+// volumesOf groups rows, which are newest first. Where no chapter names a
+// volume there is one group without a name.
+func volumesOf(rows []row) []volume {
+	var out []volume
+	at := map[string]int{}
+	for _, r := range rows {
+		i, ok := at[r.volume]
+		if !ok {
+			i = len(out)
+			at[r.volume] = i
+			out = append(out, volume{Name: r.volume})
+		}
+		out[i].Rows = append(out[i].Rows, r)
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	if len(out) == 1 && out[0].Name == "" {
+		out[0].Open = true
+		return out
+	}
+	open := false
+	for i := range out {
+		v := &out[i]
+		v.ID, v.Sub = "vol-"+hex.EncodeToString([]byte(v.Name)), volumeSub(v.Rows)
+		if v.Name == "" {
+			v.Name = "No volume yet"
+		} else {
+			v.Name = "Volume " + clean(v.Name)
+		}
+		for _, r := range v.Rows {
+			v.Open = v.Open || r.current || r.Arriving
+		}
+		open = open || v.Open
+	}
+	if !open {
+		out[0].Open = true
+	}
+	return out
+}
+
+func volumeSub(rows []row) string {
+	here, read := 0, 0
+	for _, r := range rows {
+		if r.Here {
+			here++
+		}
+		if r.Finished {
+			read++
+		}
+	}
+	first, last := rows[len(rows)-1].number, rows[0].number
+	text := ""
+	switch {
+	case first != "" && last != "" && first != last:
+		text = "Ch. " + first + "–" + last + " · "
+	case first != "":
+		text = "Ch. " + first + " · "
+	}
+	switch {
+	case here == len(rows) && read == here:
+		return text + fmt.Sprintf("all %d here, read", here)
+	case here == len(rows):
+		return text + fmt.Sprintf("all %d here", here)
+	}
+	return text + fmt.Sprintf("%d of %d here", here, len(rows))
+}
+
+// coverage is what the library has of what the Site lists (JOB-8): an
+// observation of its own, never mixed with a Job.
+type coverage struct {
+	Have, Total     int
+	Cells           []string
+	HasNow, HasGone bool
+	Sentence        string
+}
+
+// coverageOf draws one cell a chapter, oldest first.
+func coverageOf(rows []row) coverage {
+	c := coverage{Total: len(rows)}
+	for _, r := range slices.Backward(rows) {
+		cell := ""
+		switch {
+		case r.Here && r.Gone:
+			cell, c.HasGone = "gone", true
+		case r.Here:
+			cell = "in"
+		case r.Arriving:
+			cell, c.HasNow = "now", true
+		}
+		if r.Here {
+			c.Have++
+		}
+		c.Cells = append(c.Cells, cell)
+	}
+	c.Sentence = fmt.Sprintf("%d of %s are in the library.", c.Have, count(c.Total, "chapter", "chapters"))
+	return c
+}

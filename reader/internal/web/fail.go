@@ -1,0 +1,107 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"go.uber.org/zap"
+
+	"mangrove/internal/fault"
+	"mangrove/internal/pg"
+	"mangrove/reader/internal/account"
+	"mangrove/reader/internal/scraperclient"
+)
+
+func notFound(what string) error { return fault.New(fault.NotFound, "find", what, nil) }
+
+func invalid(what string) error { return fault.New(fault.Invalid, "read", what, nil) }
+
+// plain answers one sentence, for callers that are not pages.
+func (s *Server) plain(w http.ResponseWriter, code int, sentence string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(code)
+	_, _ = fmt.Fprintln(w, sentence)
+}
+
+// failure is a page that says what did not work.
+type failure struct {
+	Frame
+	Code                int
+	Heading, Text, Note string
+	Back, BackTo        string
+}
+
+// fail words an error for a person, once. Nothing of the error itself is shown.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	var tooLarge *http.MaxBytesError
+	var tooMany *account.TooManyError
+	f := failure{Back: "/library", BackTo: "Library"}
+	switch {
+	case errors.Is(err, context.Canceled) && r.Context().Err() != nil:
+		return // nobody is listening any more
+	case pg.Down(err):
+		since, down := s.Database.Down()
+		if !down {
+			since = time.Now()
+		}
+		s.Log.Warn("the database did not answer", zap.String("route", r.Pattern), zap.Error(err))
+		s.databaseAway(w, since)
+		return
+	case errors.As(err, &tooLarge):
+		s.plain(w, http.StatusRequestEntityTooLarge, "That is too large.")
+		return
+	case errors.As(err, &tooMany):
+		f.Code, f.Heading = http.StatusTooManyRequests, "A little slower, please"
+		f.Text = "Try again in " + seconds(tooMany.Wait) + "."
+		w.Header().Set("Retry-After", strconv.Itoa(int(tooMany.Wait/time.Second)+1))
+	case fault.Is(err, fault.NotFound):
+		f.Code, f.Heading, f.Text = http.StatusNotFound, "There is no such page", "It may have moved, or the address was cut short."
+	case fault.Is(err, fault.Invalid):
+		f.Code, f.Heading, f.Text = http.StatusBadRequest, "This request was not understood", "Nothing was changed."
+	case fault.Is(err, fault.Away):
+		f.Code, f.Heading = http.StatusServiceUnavailable, "The scraper does not answer"
+		var away *scraperclient.AwayError
+		if errors.As(err, &away) {
+			f.Heading = "Scraper: unreachable since " + Clock(away.Since, time.Now())
+		}
+		f.Text = "Everything in the library can be read as always. What you asked for needs the scraper; nothing was changed."
+	case fault.Is(err, fault.Storage):
+		f.Code, f.Heading = http.StatusServiceUnavailable, "The library folder cannot be read"
+		f.Text = "The file is missing or the disk does not answer. Nothing was removed; it is tried again each time."
+		s.Log.Warn("a file could not be read", zap.String("route", r.Pattern), zap.Error(err))
+	case fault.Is(err, fault.Page):
+		f.Code, f.Heading, f.Text = http.StatusNotFound, "This picture cannot be shown", "Its file is damaged or not a picture."
+		s.Log.Warn("a picture could not be read", zap.String("route", r.Pattern), zap.Error(err))
+	default:
+		reference := rand.Text()[:8]
+		s.Log.Error("a request failed", zap.String("route", r.Pattern), zap.String("reference", reference), zap.Error(err))
+		f.Code, f.Heading = http.StatusInternalServerError, "Mangrove failed at this, and wrote down why"
+		f.Text, f.Note = "The reader's log names the reason under this reference. Nothing else is affected.", reference
+	}
+	if wantsPage(r) {
+		f.Frame = s.frame(r, f.Heading, "")
+		s.render(w, r, f.Code, "failure", f)
+		return
+	}
+	s.plain(w, f.Code, f.Heading+".")
+}
+
+// wantsPage is false for pictures, scripts and streams, which show no page.
+func wantsPage(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Dest") {
+	case "", "document":
+		return who(r).ID != 0
+	}
+	return false
+}
+
+// databaseAway is the one page that is served without the database (OWN-2).
+func (s *Server) databaseAway(w http.ResponseWriter, since time.Time) {
+	w.Header().Set("Retry-After", "5")
+	s.render(w, nil, http.StatusServiceUnavailable, "database-away", map[string]any{"Since": since})
+}

@@ -1,0 +1,110 @@
+package web
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"mangrove/internal/fault"
+	"mangrove/reader/internal/account"
+)
+
+// maxBody is the largest request body (C25).
+const maxBody = 1 << 20
+
+// policy is C12, word for word: nothing inline, nothing from elsewhere.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; font-src 'self'; " +
+	"manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; object-src 'none'; require-trusted-types-for 'script'"
+
+// pageHeaders sets what every answer carries (C12, C14). Static files and
+// images set their own caching and, images, their own policy.
+func pageHeaders(h http.Header, r *http.Request) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+	if r.TLS != nil {
+		h.Set("Strict-Transport-Security", "max-age=31536000")
+	}
+}
+
+func (s *Server) headers(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		pageHeaders(w.Header(), r)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// knownHost refuses requests for names that are not ours, so that a name that
+// someone points at this machine cannot read it through a browser (C2).
+func (s *Server) knownHost(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !allowedHost(r.Host, s.Hosts) {
+			pageHeaders(w.Header(), r)
+			s.plain(w, http.StatusMisdirectedRequest,
+				"Mangrove does not answer to this name. Add it to MANGROVE_HOSTS, or use the machine's address.")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func allowedHost(host string, names []string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.ToLower(strings.TrimSuffix(strings.Trim(name, "[]"), "."))
+	if _, err := netip.ParseAddr(name); err == nil {
+		return true
+	}
+	return name == "localhost" || name != "" && slices.Contains(names, name)
+}
+
+// safePath keeps a redirect on this site (C15): one slash at the start, and
+// nothing a browser reads as another host. Anything else leads Home.
+func safePath(to string) string {
+	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || len(to) > 2048 {
+		return "/"
+	}
+	for _, r := range to {
+		if r == '\\' || r < 0x20 || r == 0x7f {
+			return "/"
+		}
+	}
+	return to
+}
+
+func redirect(w http.ResponseWriter, r *http.Request, to string) error {
+	http.Redirect(w, r, safePath(to), http.StatusSeeOther)
+	return nil
+}
+
+type userKey struct{}
+
+// who is the person a handler answers; only handlers of routes for users ask.
+func who(r *http.Request) account.User {
+	u, _ := r.Context().Value(userKey{}).(account.User)
+	return u
+}
+
+// signedIn finds out who asks; ok is false for nobody.
+func (s *Server) signedIn(w http.ResponseWriter, r *http.Request) (*http.Request, bool, error) {
+	id, err := s.Sessions.UserID(w, r)
+	if err != nil || id == 0 {
+		return r, false, err
+	}
+	u, err := s.Accounts.User(r.Context(), id)
+	if fault.Is(err, fault.NotFound) {
+		return r, false, nil
+	}
+	if err != nil {
+		return r, false, err
+	}
+	return r.WithContext(context.WithValue(r.Context(), userKey{}, u)), true, nil
+}

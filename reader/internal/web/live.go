@@ -1,0 +1,224 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"go.uber.org/zap"
+
+	"mangrove/internal/fault"
+	"mangrove/reader/internal/account"
+	"mangrove/reader/internal/scraperclient"
+)
+
+const (
+	// maxStreams bounds open event streams; a page without one asks every 15 s.
+	maxStreams = 200
+	// refreshEvery redraws what tells a time, and proves that the line is alive.
+	refreshEvery = 15 * time.Second
+	// gather is how long changes are collected before a page is drawn again.
+	gather = 150 * time.Millisecond
+)
+
+// piece is finished HTML for the element with this id.
+type piece struct {
+	ID   string `json:"id"`
+	HTML string `json:"html"`
+	// Key, if set, is compared instead of the HTML to tell whether it changed.
+	Key string `json:"-"`
+}
+
+// events keeps one page up to date: each event names an element and carries
+// its finished HTML. It ends with the sign-in, the page or the program.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	key := scraperclient.Key{Site: q.Get("site"), SeriesID: q.Get("series")}
+	view := q.Get("view")
+	if view != "library" && view != "home" && (view != "series" || key.Site == "" || key.SeriesID == "") {
+		return notFound("a view")
+	}
+	if s.streams.Add(1) > maxStreams {
+		s.streams.Add(-1)
+		return &account.TooManyError{Wait: refreshEvery}
+	}
+	defer s.streams.Add(-1)
+
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	rc := http.NewResponseController(w)
+	// The server's read time-out would end the request after half a minute.
+	if err := rc.SetReadDeadline(time.Time{}); err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("X-Accel-Buffering", "no")
+	w.WriteHeader(http.StatusOK)
+
+	states := make(chan *scraperclient.State, 1)
+	if view == "series" {
+		go s.watch(ctx, key, states)
+	}
+	var state *scraperclient.State
+	sent := map[string]string{}
+	for first := true; ; first = false {
+		changed := s.Catalog.Changed()
+		pieces, err := s.pieces(ctx, who(r), view, key, state)
+		if err != nil {
+			if ctx.Err() == nil && !fault.Is(err, fault.Away) && !fault.Is(err, fault.NotFound) {
+				s.Log.Warn("a live page could not be drawn", zap.Error(err))
+			}
+			return nil // the browser comes back, or asks for the page
+		}
+		var out bytes.Buffer
+		out.WriteString(": here\n\n")
+		for _, p := range pieces {
+			mark := cmp.Or(p.Key, p.HTML)
+			if sent[p.ID] == mark {
+				continue
+			}
+			sent[p.ID] = mark
+			data, err := json.Marshal(p)
+			if err != nil {
+				return nil
+			}
+			out.WriteString("data: ")
+			out.Write(data)
+			out.WriteString("\n\n")
+		}
+		if first {
+			out.WriteString("retry: 3000\n\n")
+		}
+		_ = rc.SetWriteDeadline(time.Now().Add(10 * time.Second))
+		if _, err := w.Write(out.Bytes()); err != nil {
+			return nil
+		}
+		if err := rc.Flush(); err != nil {
+			return nil
+		}
+		refresh := time.NewTimer(refreshEvery)
+		select {
+		case <-ctx.Done():
+		case <-s.Stopping:
+			cancel()
+		case state = <-states:
+		case <-changed:
+		case <-refresh.C:
+			if _, ok, err := s.signedIn(w, r); err != nil || !ok {
+				return nil
+			}
+		}
+		refresh.Stop()
+		if ctx.Err() != nil {
+			return nil
+		}
+		// A page that arrives is three changes in a row; draw them once.
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(gather):
+		}
+		select {
+		case state = <-states:
+		default:
+		}
+	}
+}
+
+// watch passes on the newest state of a Series; nil says that the scraper is
+// away. It tries again for as long as someone looks.
+func (s *Server) watch(ctx context.Context, key scraperclient.Key, states chan *scraperclient.State) {
+	put := func(st *scraperclient.State) {
+		for {
+			select {
+			case states <- st:
+				return
+			case <-ctx.Done():
+				return
+			default:
+			}
+			select {
+			case <-states: // an older one that nobody has drawn yet
+			default:
+			}
+		}
+	}
+	for ctx.Err() == nil {
+		err := s.Scraper.WatchSeries(ctx, key, func(st scraperclient.State) { put(&st) })
+		if ctx.Err() != nil {
+			return
+		}
+		put(nil)
+		wait := 2 * time.Second
+		if fault.Is(err, fault.NotFound) {
+			wait = refreshEvery
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+		}
+	}
+}
+
+// pieces draws the live elements of a page with the page's own templates.
+func (s *Server) pieces(ctx context.Context, u account.User, view string, key scraperclient.Key, state *scraperclient.State) ([]piece, error) {
+	var out []piece
+	draw := func(id, name string, data any) error {
+		var b bytes.Buffer
+		if err := s.templates.ExecuteTemplate(&b, name, data); err != nil {
+			return err
+		}
+		out = append(out, piece{ID: id, HTML: b.String()})
+		return nil
+	}
+	if err := draw("scraper-line", "scraper-line", lineOf(s.Scraper.Presence(), time.Now())); err != nil {
+		return nil, err
+	}
+	switch view {
+	case "library":
+		v, err := s.libraryView(ctx, u.ID)
+		if err != nil {
+			return nil, err
+		}
+		v.Frame.Scraper = lineOf(s.Scraper.Presence(), time.Now())
+		return out, draw("shelf", "shelf", v)
+	case "home":
+		v, err := s.homeView(ctx, u.ID)
+		if err != nil {
+			return nil, err
+		}
+		v.Library.Frame.Scraper = lineOf(s.Scraper.Presence(), time.Now())
+		return out, draw("home", "home-content", v)
+	}
+	k, err := s.know(ctx, u, key, state)
+	if err != nil {
+		return nil, err
+	}
+	v := k.view(time.Now())
+	for _, name := range []string{"series-state", "series-acts-wide", "series-acts-phone", "series-notices", "series-coverage", "series-following", "series-unread"} {
+		if err := draw(name, name, v); err != nil {
+			return nil, err
+		}
+	}
+	// Rows change one by one; the list as a whole only when rows come or go.
+	frame := "chapters"
+	for _, vol := range v.Volumes {
+		frame += " " + vol.ID
+		for _, r := range vol.Rows {
+			frame += " " + r.ID
+			if err := draw(r.ID, "series-row", r); err != nil {
+				return nil, err
+			}
+		}
+	}
+	n := len(out)
+	if err := draw("chapters", "series-chapters", v); err != nil {
+		return nil, err
+	}
+	out[n].Key = frame
+	return out, nil
+}

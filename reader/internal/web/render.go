@@ -1,0 +1,132 @@
+package web
+
+import (
+	"bytes"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+
+	"go.uber.org/zap"
+
+	"mangrove/reader/internal/scraperclient"
+)
+
+// Frame is what every page around its content shows.
+type Frame struct {
+	Title string
+	// Place is the entry of the navigation that is current, "" for none.
+	Place string
+	// Back is where the arrow of a phone's bar leads, "" for none.
+	Back  string
+	Theme string
+	// Person is the name of who is signed in.
+	Person string
+	// Initials stand for the person where there is no room for the name.
+	Initials string
+	Scraper  scraperLine
+	Now      time.Time
+	// Live is the address of the page's event stream, "" for none.
+	Live string
+}
+
+// scraperLine is the scraper's state in one line of the side navigation.
+type scraperLine struct {
+	Away       bool
+	Tone, Text string
+	Sub        string
+}
+
+func (s *Server) frame(r *http.Request, title, place string) Frame {
+	u := who(r)
+	return Frame{
+		Title: title, Place: place, Theme: theme(r), Person: u.Name, Initials: initials(u.Name),
+		Scraper: lineOf(s.Scraper.Presence(), time.Now()), Now: time.Now(),
+	}
+}
+
+func lineOf(p scraperclient.Presence, now time.Time) scraperLine {
+	if p.Away {
+		return scraperLine{Away: true, Tone: "warn", Text: "Scraper: unreachable", Sub: "since " + Clock(p.Since, now)}
+	}
+	l := scraperLine{Tone: "ok", Text: "Scraper is working", Sub: "nothing to do just now"}
+	if p.Status == nil {
+		return l
+	}
+	switch n := p.Status.DownloadsRunning; {
+	case n > 0:
+		l.Sub = count(n, "download running", "downloads running")
+	case p.Status.JobsOutstanding > 0:
+		l.Sub = count(p.Status.JobsOutstanding, "download waiting", "downloads waiting")
+	}
+	return l
+}
+
+// theme is the person's choice, kept in a cookie so that the first paint is
+// right; "" follows the system.
+func theme(r *http.Request) string {
+	if r == nil {
+		return ""
+	}
+	if c, err := r.Cookie("theme"); err == nil && (c.Value == "dark" || c.Value == "light") {
+		return c.Value
+	}
+	return ""
+}
+
+func initials(name string) string {
+	var out []rune
+	for _, word := range strings.Fields(name) {
+		out = append(out, unicode.ToUpper([]rune(word)[0]))
+	}
+	if runes := []rune(name); len(out) == 1 && len(runes) > 1 {
+		out = append(out, unicode.ToUpper(runes[1]))
+	}
+	return string(out[:min(2, len(out))])
+}
+
+func (s *Server) loadTemplates() (*template.Template, error) {
+	return template.New("").Funcs(template.FuncMap{
+		"asset":  func(name string) string { return s.assets[name].address },
+		"clock":  Clock,
+		"moment": Moment,
+		"exact":  func(t time.Time) string { return t.Format(time.RFC3339) },
+		"count":  count,
+		"clean":  clean,
+		"join":   func(list []string) string { return clean(strings.Join(list, ", ")) },
+		"path":   url.PathEscape,
+		"add":    func(a, b int) int { return a + b },
+	}).ParseFS(templateFiles, "templates/*.html")
+}
+
+// render executes the whole template before a byte is sent: a page is complete
+// or it is a failure page.
+func (s *Server) render(w http.ResponseWriter, r *http.Request, code int, name string, data any) {
+	var out bytes.Buffer
+	if err := s.templates.ExecuteTemplate(&out, name, data); err != nil {
+		s.Log.Error("a page could not be made", zap.String("page", name), zap.Error(err))
+		s.plain(w, http.StatusInternalServerError, "Mangrove failed to make this page; its log says why.")
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(code)
+	if r == nil || r.Method != http.MethodHead {
+		_, _ = w.Write(out.Bytes())
+	}
+}
+
+// clean takes out what could turn or hide text around it: direction marks and
+// control characters. The escaping of HTML is the template's work.
+func clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case unicode.IsControl(r), r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0x200e, r == 0x200f, r == 0x061c:
+			return -1
+		}
+		return r
+	}, text)
+}

@@ -1,0 +1,128 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"runtime/debug"
+
+	"mangrove/internal/fault"
+	"mangrove/reader/internal/account"
+)
+
+// Who may use a route. The zero value is none of them and is refused.
+const (
+	public        = "public"
+	user          = "user"
+	administrator = "administrator"
+)
+
+type route struct {
+	pattern string
+	access  string
+	handle  func(http.ResponseWriter, *http.Request) error
+}
+
+// routes is every address there is. What is not public needs a sign-in, and so
+// does every address that is not here: a stranger cannot tell them apart.
+func (s *Server) routes() []route {
+	return []route{
+		{"GET /static/{digest}/{file}", public, s.static},
+		{"GET /favicon.ico", public, s.favicon},
+		{"GET /manifest.webmanifest", public, s.manifest},
+		{"GET /claim", public, s.claimPage},
+		{"POST /claim", public, s.claim},
+		{"GET /sign-in", public, s.signInPage},
+		{"POST /sign-in", public, s.signIn},
+
+		{"POST /sign-out", user, s.signOut},
+		{"GET /{$}", user, s.home},
+		{"GET /library", user, s.library},
+		{"GET /series/{title}", user, s.seriesPage},
+		{"GET /sites/{site}/{series}", user, s.sitePage},
+		{"POST /sites/{site}/{series}/follow", user, s.follow},
+		{"POST /sites/{site}/{series}/unfollow", user, s.unfollow},
+		{"POST /sites/{site}/{series}/poll", user, s.poll},
+		{"GET /covers/title/{title}", user, s.titleCover},
+		{"GET /covers/site/{site}/{series}", user, s.siteCover},
+		{"GET /read/{book}", user, s.read},
+		{"GET /read/{book}/pages/{page}", user, s.page},
+		{"POST /read/{book}/progress", user, s.saveProgress},
+		{"POST /read/{book}/finished", user, s.setFinished},
+		{"GET /events", user, s.events},
+		{"GET /me", user, s.me},
+		{"/", user, s.nothing},
+	}
+}
+
+// serve guards one route: the database first, then the claim, then who asks.
+func (s *Server) serve(rt route) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			// One page's fault is one page's failure, in one log line.
+			if p := recover(); p != nil {
+				s.fail(w, r, fault.Newf(fault.Unknown, "answer", rt.pattern, "panic: %v\n%s", p, debug.Stack()))
+			}
+		}()
+		if err := s.guarded(rt, w, r); err != nil {
+			s.fail(w, r, err)
+		}
+	}
+}
+
+func (s *Server) guarded(rt route, w http.ResponseWriter, r *http.Request) error {
+	if rt.pattern == "GET /static/{digest}/{file}" || rt.pattern == "GET /favicon.ico" || rt.pattern == "GET /manifest.webmanifest" {
+		return rt.handle(w, r)
+	}
+	if since, down := s.Database.Down(); down {
+		s.databaseAway(w, since)
+		return nil
+	}
+	claimed, err := s.isClaimed(r)
+	if err != nil {
+		return err
+	}
+	if rt.access == public {
+		return rt.handle(w, r)
+	}
+	if !claimed {
+		return s.turnAway(w, r, "/claim")
+	}
+	r, ok, err := s.signedIn(w, r)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		to := "/sign-in"
+		if r.Method == http.MethodGet && r.URL.Path != "/" {
+			to += "?next=" + url.QueryEscape(r.URL.RequestURI())
+		}
+		return s.turnAway(w, r, to)
+	}
+	if rt.access != user && !(rt.access == administrator && who(r).Role == account.Administrator) {
+		return notFound("a page")
+	}
+	return rt.handle(w, r)
+}
+
+// turnAway leads a page to where one signs in; anything else is told 401.
+func (s *Server) turnAway(w http.ResponseWriter, r *http.Request, to string) error {
+	dest := r.Header.Get("Sec-Fetch-Dest")
+	if (r.Method == http.MethodGet || r.Method == http.MethodHead) && (dest == "" || dest == "document") {
+		return redirect(w, r, to)
+	}
+	s.plain(w, http.StatusUnauthorized, "Sign in first.")
+	return nil
+}
+
+func (s *Server) isClaimed(r *http.Request) (bool, error) {
+	if s.claimed.Load() {
+		return true, nil
+	}
+	claimed, err := s.Accounts.Claimed(r.Context())
+	if claimed {
+		s.claimed.Store(true)
+	}
+	return claimed, err
+}
+
+func (s *Server) nothing(http.ResponseWriter, *http.Request) error { return notFound("a page") }

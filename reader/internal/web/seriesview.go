@@ -1,0 +1,227 @@
+package web
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"mangrove/reader/internal/progress"
+	"mangrove/reader/internal/scraperclient"
+)
+
+// seriesView is a Series page in words.
+type seriesView struct {
+	Frame
+	Key               scraperclient.Key
+	Path              string
+	Name, Native      string
+	By                string
+	Credit            string
+	Description       string
+	Tags              []string
+	SiteURL, SiteName string
+	Cover             string
+	Known             bool
+
+	Away    *awayNotice
+	Failing *failingNotice
+	Trouble *pill
+	Pill    *pill
+
+	Go        *goLink
+	Following bool
+	Download  bool
+	Waiting   string
+
+	Coverage coverage
+	LastPoll string
+	NextPoll string
+	Job      *pill
+	JobLine  string
+	Language string
+
+	Unread  int
+	Volumes []volume
+}
+
+type awayNotice struct{ Since, LastKnown string }
+
+type failingNotice struct {
+	pill
+	Heading, Text string
+}
+
+// goLink is the one big button: where to go on reading.
+type goLink struct{ Href, Label string }
+
+func (k seriesKnown) view(now time.Time) seriesView {
+	v := seriesView{Key: k.Key, Path: siteAddress(k.Key), Name: k.name(), Following: k.Wish != nil}
+	if k.Wish != nil {
+		v.Download = k.Wish.Download
+	}
+	k.describe(&v)
+	rows := k.rows(now)
+	v.Volumes = volumesOf(rows)
+	v.Coverage = coverageOf(rows)
+	for _, r := range rows {
+		if r.Here && !r.Finished {
+			v.Unread++
+		}
+	}
+	if next, ok := progress.Resume(k.Books); ok {
+		v.Go = goOn(next)
+	}
+	if k.Presence.Away {
+		v.Away = &awayNotice{Since: Clock(k.Presence.Since, now)}
+		if !k.Presence.LastAnswer.IsZero() {
+			v.Away.LastKnown = Clock(k.Presence.LastAnswer, now)
+		}
+		v.NextPoll = "when the scraper is back"
+		return v
+	}
+	if k.State != nil {
+		k.running(&v, now)
+	}
+	return v
+}
+
+// describe takes what the Site says, from the scraper or else from the catalog.
+func (k seriesKnown) describe(v *seriesView) {
+	if t := k.Title; t != nil {
+		v.Known = true
+		v.Native, v.Description, v.Tags, v.SiteURL, v.SiteName = t.NativeName, t.Description, t.Tags, t.URL, t.SiteName
+		v.Credit, v.By = t.License, by(t.Authors, t.Status, t.SiteName)
+		version := ""
+		for _, b := range k.Books {
+			if b.Here() {
+				version = b.Fingerprint
+				break
+			}
+		}
+		if version != "" {
+			v.Cover = titleCover(t.ID, version)
+		}
+	}
+	if k.State != nil {
+		s := k.State.Series
+		v.Known = true
+		v.Native, v.Description, v.Tags, v.SiteURL, v.SiteName = s.NativeTitle, s.Description, s.Tags, s.URL, s.SiteName
+		v.Credit, v.By = s.License, by(s.Authors, s.Status, s.SiteName)
+		if v.Cover == "" && s.HasCover {
+			v.Cover = siteCoverAddress(k.Key)
+		}
+	}
+	if !strings.HasPrefix(v.SiteURL, "https://") && !strings.HasPrefix(v.SiteURL, "http://") {
+		v.SiteURL = ""
+	}
+	if v.SiteName == "" {
+		v.SiteName = k.Key.Site
+	}
+}
+
+func by(authors []string, status, site string) string {
+	var parts []string
+	if line := byLine(authors); line != "" {
+		parts = append(parts, line)
+	}
+	if status != "" {
+		parts = append(parts, status)
+	}
+	if site != "" {
+		parts = append(parts, "on "+clean(site))
+	}
+	return upperFirst(strings.Join(parts, " · "))
+}
+
+// running words what the scraper does about the Series.
+func (k seriesKnown) running(v *seriesView, now time.Time) {
+	st := k.State
+	if p, ok := laneTrouble(st.Lane, now); ok {
+		v.Trouble = &p
+	}
+	job := st.Job
+	if job != nil {
+		p := jobWords(job, now)
+		v.Job, v.JobLine = &p, jobLine(job, now)
+	}
+	switch {
+	case st.Failure != nil:
+		p := failureWords(st.Failure, now)
+		v.Pill = &p
+		v.Failing = &failingNotice{pill: p, Heading: failureTells(st.Failure, v.SiteName), Text: failingText(st, v.Coverage.Have, now)}
+	case v.Trouble != nil:
+		v.Pill = v.Trouble
+	case job != nil && (job.State == "downloading" || job.State == "quarantined" || job.State == "retry_wait"):
+		v.Pill = v.Job
+	case v.Following && st.Polled:
+		v.Pill = &pill{"check", "Up to date", "ok", "ok"}
+	case v.Following:
+		v.Pill = &pill{"clock", "Waiting for its first Poll", "quiet", ""}
+	}
+	if !st.LastGoodRead.IsZero() {
+		v.LastPoll = Moment(st.LastGoodRead, now) + ": up to date"
+		if st.Failure != nil {
+			v.LastPoll = "last good one " + Clock(st.LastGoodRead, now)
+		}
+	} else {
+		v.LastPoll = "not yet"
+	}
+	switch {
+	case !st.ForcedPoll.IsZero():
+		v.NextPoll = "asked for, in the next Pass"
+		v.Waiting = "Asked for at " + Clock(st.ForcedPoll, now) + ". Next Pass takes it."
+	case st.NextPollAt.IsZero():
+		v.NextPoll = "when followed"
+	case st.NextPollAt.Before(now):
+		v.NextPoll = "due now"
+	default:
+		v.NextPoll = "about " + Clock(st.NextPollAt, now)
+	}
+	if v.Following && k.Wish != nil {
+		v.Language = languagesOf(k.Wish.Languages, st.Chapters)
+	}
+}
+
+func failingText(st *scraperclient.State, have int, now time.Time) string {
+	text := fmt.Sprintf("At every Poll since %s, for %s.", Clock(st.Failure.Since, now), span(now.Sub(st.Failure.Since)))
+	if !st.LastGoodRead.IsZero() {
+		text += " The last good one was " + Clock(st.LastGoodRead, now) + "."
+	}
+	if have > 0 {
+		text += " The " + count(have, "chapter you have stays", "chapters you have stay") + " readable."
+	}
+	return text
+}
+
+func languagesOf(wanted []string, chapters []scraperclient.Chapter) string {
+	if len(wanted) == 0 {
+		for _, c := range chapters {
+			if c.Language != "" {
+				return languageName(c.Language) + " (the Site's default)"
+			}
+		}
+		return "the Site's default"
+	}
+	var names []string
+	for _, w := range wanted {
+		names = append(names, languageName(w))
+	}
+	return strings.Join(names, ", then ")
+}
+
+func goOn(n progress.Next) *goLink {
+	name := chapterName(n.Book.Number, n.Book.Name)
+	g := &goLink{Href: readAddress(n.Book.ID, n.Page)}
+	switch n.Kind {
+	case progress.Start:
+		g.Label = "Start reading"
+	case progress.Again:
+		g.Label = "Read again from " + name
+	default:
+		g.Label = "Continue " + name
+		if n.Page > 0 {
+			g.Label += fmt.Sprintf(", page %d", n.Page+1)
+		}
+	}
+	return g
+}

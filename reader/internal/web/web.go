@@ -1,0 +1,131 @@
+// Package web is the reader's pages for browsers: routes, templates, the small
+// scripts and styles beside them, and the only place that words a failure for a
+// person. Everything is denied unless the route table says otherwise (C8). It
+// decides nothing about titles, progress or follows: those are the packages it
+// asks through the small interfaces below.
+package web
+
+import (
+	"context"
+	"html/template"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"mangrove/reader/internal/account"
+	"mangrove/reader/internal/catalog"
+	"mangrove/reader/internal/follow"
+	"mangrove/reader/internal/pages"
+	"mangrove/reader/internal/progress"
+	"mangrove/reader/internal/scraperclient"
+)
+
+// Accounts says who a person is.
+type Accounts interface {
+	Claimed(ctx context.Context) (bool, error)
+	Claim(ctx context.Context, peer, code, name, password string) (account.User, error)
+	SignIn(ctx context.Context, peer, name, password string) (account.User, error)
+	User(ctx context.Context, id int64) (account.User, error)
+}
+
+// Shelves is the catalog with each person's places and follows in it.
+type Shelves interface {
+	Shelf(ctx context.Context, userID int64) ([]catalog.Card, error)
+	Title(ctx context.Context, id int64) (catalog.Title, error)
+	TitleByKey(ctx context.Context, key scraperclient.Key) (catalog.Title, error)
+	Book(ctx context.Context, id int64) (catalog.Book, error)
+	Pages(ctx context.Context, bookID int64) ([]catalog.Page, error)
+	Page(ctx context.Context, bookID int64, position int) (catalog.Placed, error)
+	SaveIndex(ctx context.Context, bookID int64, pages []catalog.Page) error
+	CoverBook(ctx context.Context, titleID int64) (bookID int64, fingerprint string, err error)
+	Shelved(ctx context.Context, titleID, userID int64) ([]progress.Shelved, error)
+	RecentTitles(ctx context.Context, userID int64, limit int) ([]int64, error)
+	SaveMark(ctx context.Context, m progress.Mark) (progress.Place, error)
+	SetFinished(ctx context.Context, userID, bookID int64, finished bool) error
+	Wish(ctx context.Context, userID int64, key scraperclient.Key) (follow.Wish, bool, error)
+}
+
+// Scraper is what pages ask the scraper.
+type Scraper interface {
+	Presence() scraperclient.Presence
+	ListSeries(ctx context.Context, origin string) ([]scraperclient.Series, error)
+	GetSeries(ctx context.Context, key scraperclient.Key) (scraperclient.State, error)
+	GetCover(ctx context.Context, key scraperclient.Key) (scraperclient.Cover, error)
+	RequestPoll(ctx context.Context, key scraperclient.Key) error
+	WatchSeries(ctx context.Context, key scraperclient.Key, changed func(scraperclient.State)) error
+}
+
+// Follows keeps wishes and tells the scraper.
+type Follows interface {
+	Follow(ctx context.Context, w follow.Wish) error
+	Unfollow(ctx context.Context, userID int64, key scraperclient.Key) error
+}
+
+// Catalog tells when the catalog changes.
+type Catalog interface{ Changed() <-chan struct{} }
+
+// Database tells whether the database answers, and else since when it does not.
+type Database interface {
+	Down() (since time.Time, down bool)
+}
+
+// Options are what the pages stand on.
+type Options struct {
+	Accounts Accounts
+	Sessions *account.Sessions
+	Shelves  Shelves
+	Scraper  Scraper
+	Follows  Follows
+	Catalog  Catalog
+	Database Database
+	Files    *pages.Library
+	Covers   *pages.Covers
+	// Hosts are the names answered to besides localhost and addresses (C2).
+	Hosts []string
+	Log   *zap.Logger
+	// Stopping is closed when the program stops, so that streams end by themselves.
+	Stopping <-chan struct{}
+}
+
+// Server is the pages.
+type Server struct {
+	Options
+	assets    assets
+	templates *template.Template
+	costly    *account.Limits
+	// claimed only ever turns true; then nobody asks the database again.
+	claimed atomic.Bool
+	// streams counts open event streams.
+	streams atomic.Int32
+}
+
+// New makes the pages.
+func New(o Options) (*Server, error) {
+	a, err := loadAssets()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{Options: o, assets: a, costly: account.NewLimits()}
+	if s.templates, err = s.loadTemplates(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Handler answers every request. Outermost is the cross-origin check, then the
+// host allow-list, the headers and the size limit; none of them wraps the
+// ResponseWriter, which would turn sendfile off.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	for _, rt := range s.routes() {
+		mux.HandleFunc(rt.pattern, s.serve(rt))
+	}
+	cross := http.NewCrossOriginProtection()
+	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		pageHeaders(w.Header(), r)
+		s.plain(w, http.StatusForbidden, "This request came from another site, so nothing was done.")
+	}))
+	return cross.Handler(s.knownHost(s.headers(http.MaxBytesHandler(mux, maxBody))))
+}
