@@ -109,10 +109,15 @@ CREATE TABLE reader.books (
     fingerprint text NOT NULL,
     published_at timestamp with time zone NOT NULL,
     removed_at timestamp with time zone,
+    epoch text DEFAULT ''::text NOT NULL,
     CONSTRAINT books_page_count_check CHECK ((page_count > 0))
 );
 
 ALTER TABLE reader.books OWNER TO mangrove_owner;
+
+-- Name: COLUMN books.epoch; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.books.epoch IS 'the library epoch that last named the book; after a full resync those of another epoch are marked removed';
 
 -- Name: books_id_seq; Type: SEQUENCE; Schema: reader; Owner: mangrove_owner
 
@@ -173,14 +178,18 @@ CREATE TABLE reader.pages (
     width integer NOT NULL,
     height integer NOT NULL,
     CONSTRAINT pages_byte_offset_check CHECK ((byte_offset >= 0)),
-    CONSTRAINT pages_height_check CHECK ((height > 0)),
+    CONSTRAINT pages_height_check CHECK ((height >= 0)),
     CONSTRAINT pages_media_type_check CHECK ((media_type = ANY (ARRAY['image/jpeg'::text, 'image/png'::text, 'image/gif'::text, 'image/webp'::text, 'image/avif'::text]))),
     CONSTRAINT pages_position_check CHECK (("position" >= 0)),
     CONSTRAINT pages_size_check CHECK ((size > 0)),
-    CONSTRAINT pages_width_check CHECK ((width > 0))
+    CONSTRAINT pages_width_check CHECK ((width >= 0))
 );
 
 ALTER TABLE reader.pages OWNER TO mangrove_owner;
+
+-- Name: COLUMN pages.width; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.pages.width IS 'in pixels; width and height are both 0 for a page that is broken in its file';
 
 -- Name: progress; Type: TABLE; Schema: reader; Owner: mangrove_owner
 
@@ -304,7 +313,7 @@ CREATE TABLE scraper.circuits (
     until timestamp with time zone,
     retry_after timestamp with time zone,
     CONSTRAINT circuits_check CHECK (((state = 'closed'::text) = (reason = ''::text))),
-    CONSTRAINT circuits_check1 CHECK (((state = 'open'::text) = (until IS NOT NULL))),
+    CONSTRAINT circuits_check1 CHECK (((state = ANY (ARRAY['open'::text, 'probing'::text])) = (until IS NOT NULL))),
     CONSTRAINT circuits_reason_check CHECK ((reason = ANY (ARRAY[''::text, 'outage'::text, 'access'::text, 'systemic'::text, 'operator'::text]))),
     CONSTRAINT circuits_state_check CHECK ((state = ANY (ARRAY['closed'::text, 'open'::text, 'probing'::text, 'paused'::text])))
 );
