@@ -117,6 +117,9 @@ func (k *Keeper) Run(ctx context.Context, hurry <-chan struct{}) {
 		}
 		k.step(Start, func(s *Status) { s.Reason = "" })
 		p, err := k.program.Start(ctx)
+		if err != nil && ctx.Err() != nil {
+			break // given up because it was asked to, which is no failure
+		}
 		if err != nil {
 			failures++
 			k.failed(failures, err.Error(), nil)
@@ -154,6 +157,9 @@ func (k *Keeper) Run(ctx context.Context, hurry <-chan struct{}) {
 	}
 	if k.Status().State != Stopped {
 		k.step(Stop, func(s *Status) { s.NextStart, s.Reason = time.Time{}, "" })
+	}
+	if k.Status().State == Stopping {
+		k.step(Gone, nil)
 	}
 }
 
