@@ -32,3 +32,13 @@ WHERE c.site = $1 AND c.series_id = $2 AND c.gone_since IS NULL
   AND NOT EXISTS (SELECT FROM library_files f
                   WHERE f.site = c.site AND f.series_id = c.series_id AND f.chapter_id = c.chapter_id AND f.state <> 'removed')
 ORDER BY c.volume NULLS LAST, c.number NULLS LAST, c.source_order DESC;
+
+-- name: RepointChapter
+-- One release under a new id: the row, and with it first_seen_at, stays.
+UPDATE chapters SET chapter_id = $4 WHERE site = $1 AND series_id = $2 AND chapter_id = $3;
+
+-- name: RepointJobChapters
+UPDATE job_chapters jc SET chapter_id = $4
+FROM jobs j
+WHERE j.id = jc.job_id AND j.site = $1 AND j.series_id = $2 AND jc.chapter_id = $3
+  AND j.state IN ('requested', 'inspecting', 'ready', 'queued', 'downloading', 'paused', 'retry_wait');

@@ -98,10 +98,29 @@ func (s *Store) saveReading(ctx context.Context, tx pgx.Tx, key source.Key, r so
 	for _, k := range known {
 		byID[k.ID] = k
 	}
-	var fresh, write []source.Chapter
 	listed := make(map[string]bool, len(r.Chapters))
 	for _, c := range r.Chapters {
 		listed[c.ID] = true
+	}
+	for i, k := range known {
+		if listed[k.ID] {
+			continue
+		}
+		for _, c := range r.Chapters {
+			if _, seen := byID[c.ID]; seen || !sameRelease(k.Chapter, c) {
+				continue
+			}
+			if err := s.repoint(ctx, tx, key, k.ID, c.ID); err != nil {
+				return nil, err
+			}
+			delete(byID, k.ID)
+			k.ID = c.ID
+			known[i], byID[c.ID] = k, k
+			break
+		}
+	}
+	var fresh, write []source.Chapter
+	for _, c := range r.Chapters {
 		k, seen := byID[c.ID]
 		if !seen {
 			fresh = append(fresh, c)
@@ -127,6 +146,39 @@ func (s *Store) saveReading(ctx context.Context, tx pgx.Tx, key source.Key, r so
 		}
 	}
 	return fresh, nil
+}
+
+// sameRelease reports whether a chapter that is absent from a list and one with a
+// new id are one release under two ids (POLL-12). Without a number only the title
+// tells one-shots apart.
+func sameRelease(a, b source.Chapter) bool {
+	return a.Number == b.Number && a.Volume == b.Volume && a.Language == b.Language && slices.Equal(a.Groups, b.Groups) &&
+		(a.Number != "" || (a.Title != "" && a.Title == b.Title))
+}
+
+// repoint gives a known chapter its new id everywhere: its row, the Jobs that
+// want it, and its file, which becomes a change of the library.
+func (s *Store) repoint(ctx context.Context, tx pgx.Tx, key source.Key, from, to string) error {
+	if _, err := tx.Exec(ctx, s.sql.Get("RepointChapter"), key.Site, key.SeriesID, from, to); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, s.sql.Get("RepointJobChapters"), key.Site, key.SeriesID, from, to); err != nil {
+		return err
+	}
+	var path string
+	err := tx.QueryRow(ctx, s.sql.Get("FileOfChapter"), key.Site, key.SeriesID, from).Scan(&path)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var revision int64
+	if err := tx.QueryRow(ctx, s.sql.Get("NextRevision")).Scan(&revision); err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, s.sql.Get("RepointFile"), path, to, revision)
+	return err
 }
 
 func same(a, b source.Chapter) bool {

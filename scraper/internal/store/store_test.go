@@ -90,7 +90,11 @@ func (e env) admin(t *testing.T) *pgx.Conn {
 func reading(ids ...string) source.Reading {
 	r := source.Reading{Series: source.Series{ID: key.SeriesID, Title: "Pepper&Carrot", Status: "ongoing", CoverURL: "http://x/c.jpg"}}
 	for i, id := range ids {
-		r.Chapters = append(r.Chapters, source.Chapter{ID: id, Number: fmt.Sprint(len(ids) - i), URL: "http://x/" + id, Order: i, Language: "en"})
+		number, plain := source.Decimal(id)
+		if !plain {
+			number = fmt.Sprint(len(ids) - i)
+		}
+		r.Chapters = append(r.Chapters, source.Chapter{ID: id, Number: number, URL: "http://x/" + id, Order: i, Language: "en"})
 	}
 	return r
 }
@@ -288,6 +292,56 @@ func TestChaptersNewGoneAndBack(t *testing.T) {
 	}
 	if got := good(true, source.Reading{NotModified: true}); got != nil || gone() != nil {
 		t.Errorf("not modified: announced %v, gone %v", got, gone())
+	}
+}
+
+func TestANewIDOfAnAbsentChapterAnnouncesNothing(t *testing.T) {
+	s := setup(t)
+	ctx := t.Context()
+	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	read := func(r source.Reading) []source.Chapter {
+		t.Helper()
+		g, err := s.RecordGood(ctx, lane.Due{Key: key, Known: true}, r, now, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g.New
+	}
+	read(reading("2", "1"))
+	before, err := s.Chapters(ctx, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.admin(t).Exec(ctx, `INSERT INTO scraper.library_files (path, revision, state, site, series_id, chapter_id, series_title, pages, size, fingerprint, published_at)
+		VALUES ('P/2.cbz', 0, 'published', 'sample', 'pepper', '2', 'P', 1, 1, 'f', now())`); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(24 * time.Hour)
+	// The Site gave chapter 2 a new id; chapter 3 is really new.
+	if got := read(reading("3", "two-again", "1")); len(got) != 1 || got[0].ID != "3" {
+		t.Errorf("announced %v, want only chapter 3", got)
+	}
+	after, err := s.Chapters(ctx, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range after {
+		if c.ID == "2" || !c.GoneSince.IsZero() {
+			t.Errorf("chapter %s is still known, or gone since %v", c.ID, c.GoneSince)
+		}
+		if c.ID == "two-again" && !c.FirstSeen.Equal(before[0].FirstSeen) {
+			t.Errorf("first seen moved from %v to %v", before[0].FirstSeen, c.FirstSeen)
+		}
+	}
+	changes, err := s.ChangesAfter(ctx, 0, 10)
+	if err != nil || len(changes) != 1 || changes[0].Chapter.ID != "two-again" || changes[0].Path != "P/2.cbz" {
+		t.Errorf("library changes %+v, %v; want the same file under the new id", changes, err)
+	}
+	// Another language or group is another release.
+	other := reading("fr", "3", "1")
+	other.Chapters[0].Number, other.Chapters[0].Language = "2", "fr"
+	if got := read(other); len(got) != 1 {
+		t.Errorf("another language's chapter 2 announced %v, want itself", got)
 	}
 }
 
