@@ -296,11 +296,16 @@ CREATE TABLE scraper.chapters (
     external boolean DEFAULT false NOT NULL,
     published_at timestamp with time zone,
     first_seen_at timestamp with time zone NOT NULL,
+    announced_at timestamp with time zone,
     gone_since timestamp with time zone,
     CONSTRAINT chapters_chapter_id_check CHECK ((chapter_id <> ''::text))
 );
 
 ALTER TABLE scraper.chapters OWNER TO mangrove_owner;
+
+-- Name: COLUMN chapters.announced_at; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.chapters.announced_at IS 'when it was announced as new, once; none is when a Series is read for the first time (POLL-12)';
 
 -- Name: circuits; Type: TABLE; Schema: scraper; Owner: mangrove_owner
 
@@ -465,12 +470,17 @@ CREATE TABLE scraper.poll_lanes (
     trouble_since timestamp with time zone,
     holder text DEFAULT ''::text NOT NULL,
     counting_since timestamp with time zone DEFAULT now() NOT NULL,
+    cycled_at timestamp with time zone,
     CONSTRAINT poll_lanes_activity_check CHECK ((activity = ANY (ARRAY['idle'::text, 'polling'::text, 'inspecting'::text, 'downloading'::text]))),
     CONSTRAINT poll_lanes_check CHECK (((trouble = ''::text) = (trouble_since IS NULL))),
     CONSTRAINT poll_lanes_trouble_check CHECK ((trouble = ANY (ARRAY[''::text, 'refused'::text, 'unreachable'::text])))
 );
 
 ALTER TABLE scraper.poll_lanes OWNER TO mangrove_owner;
+
+-- Name: COLUMN poll_lanes.cycled_at; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.poll_lanes.cycled_at IS 'when every Series of the Lane had been polled since counting_since; ages mean something from then on (POLL-11)';
 
 -- Name: poll_passes; Type: TABLE; Schema: scraper; Owner: mangrove_owner
 
@@ -530,9 +540,11 @@ CREATE TABLE scraper.series (
     last_modified text DEFAULT ''::text NOT NULL,
     added_at timestamp with time zone DEFAULT now() NOT NULL,
     next_poll_at timestamp with time zone DEFAULT now() NOT NULL,
+    next_poll_reason text DEFAULT 'interval'::text NOT NULL,
     forced_poll_at timestamp with time zone,
     last_good_read_at timestamp with time zone,
     polled_at timestamp with time zone,
+    CONSTRAINT series_next_poll_reason_check CHECK ((next_poll_reason = ANY (ARRAY['interval'::text, 'releases'::text]))),
     CONSTRAINT series_origin_check CHECK ((origin = ANY (ARRAY['listed'::text, 'followed'::text]))),
     CONSTRAINT series_reading_direction_check CHECK ((reading_direction = ANY (ARRAY[''::text, 'ltr'::text, 'rtl'::text, 'strip'::text]))),
     CONSTRAINT series_series_id_check CHECK ((series_id <> ''::text)),
@@ -723,6 +735,10 @@ CREATE INDEX progress_recent ON reader.progress USING btree (user_id, changed_at
 -- Name: sessions_expiry; Type: INDEX; Schema: reader; Owner: mangrove_owner
 
 CREATE INDEX sessions_expiry ON reader.sessions USING btree (expires_at);
+
+-- Name: chapters_announced; Type: INDEX; Schema: scraper; Owner: mangrove_owner
+
+CREATE INDEX chapters_announced ON scraper.chapters USING btree (announced_at DESC) WHERE (announced_at IS NOT NULL);
 
 -- Name: jobs_outstanding; Type: INDEX; Schema: scraper; Owner: mangrove_owner
 

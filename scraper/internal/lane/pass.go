@@ -2,7 +2,6 @@ package lane
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
 
 	"go.uber.org/zap"
@@ -12,25 +11,12 @@ import (
 	"mangrove/scraper/internal/source"
 )
 
-// interval is how far apart the Polls of one Series lie (POLL-5), and jitter how
-// much of it varies, so that Series followed together do not stay together.
-const (
-	interval = 12 * time.Hour
-	jitter   = 0.1
-)
-
 // passBatch is how many due Series are looked up at once; a Pass takes as many
 // batches as it needs.
 const passBatch = 100
 
 // witnessAfter is how many unfetchable reads in a row call for a witness (POLL-9).
 const witnessAfter = 3
-
-// nextPoll is when a Series polled at now is due again.
-func nextPoll(now time.Time) time.Time {
-	spread := 1 + jitter*(2*rand.Float64()-1)
-	return now.Add(time.Duration(float64(interval) * spread))
-}
 
 // held is an unfetchable read whose meaning is not yet known.
 type held struct {
@@ -44,6 +30,8 @@ type pass struct {
 	row  Pass
 	held []held
 	seen map[string]bool
+	// adaptive is the operator's setting as it was when the Pass began.
+	adaptive bool
 }
 
 // runPass polls what is due and writes the Pass row, whatever ended it.
@@ -51,7 +39,10 @@ func (l *Lane) runPass(ctx context.Context) error {
 	p := &pass{lane: l, seen: map[string]bool{}, row: Pass{
 		Site: l.site.Key, Started: time.Now(), EndReason: EndComplete, Counts: map[poll.Outcome]int{},
 	}}
-	err := p.run(ctx)
+	var err error
+	if p.adaptive, err = l.store.AdaptiveInterval(ctx); err == nil {
+		err = p.run(ctx)
+	}
 	if ctx.Err() != nil {
 		p.row.EndReason = EndStopped
 	}
@@ -149,7 +140,8 @@ func (p *pass) record(ctx context.Context, d Due, r poll.Result, now time.Time) 
 	l := p.lane
 	p.row.Counts[r.Outcome]++
 	if r.Outcome == poll.OK {
-		good, err := l.store.RecordGood(ctx, d, r.Reading, now, nextPoll(now))
+		next, why := p.afterGood(ctx, d, now)
+		good, err := l.store.RecordGood(ctx, d, r.Reading, now, next, why)
 		if err != nil {
 			l.log.Warn("a good read could not be recorded", zap.Stringer("series", d.Key), zap.Error(err))
 			return nil
@@ -172,6 +164,21 @@ func (p *pass) record(ctx context.Context, d Due, r poll.Result, now time.Time) 
 	}
 	l.hub.Changed(d.Key)
 	return l.store.SetTrouble(ctx, p.row.Site, NoTrouble, now)
+}
+
+// afterGood says when a Series just read well is due again: by the ordinary
+// interval, or by its releases where the operator has switched that on.
+func (p *pass) afterGood(ctx context.Context, d Due, now time.Time) (time.Time, NextReason) {
+	if !p.adaptive {
+		return nextPoll(now), ByInterval
+	}
+	releases, err := p.lane.store.Releases(ctx, d.Key)
+	if err != nil {
+		p.lane.log.Warn("the releases could not be read", zap.Stringer("series", d.Key), zap.Error(err))
+		return nextPoll(now), ByInterval
+	}
+	length, why := Interval(releases, now)
+	return now.Add(spread(length)), why
 }
 
 func (p *pass) advance(ctx context.Context, d Due, now time.Time) {

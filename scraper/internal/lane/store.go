@@ -94,9 +94,13 @@ type Store interface {
 	NextDue(ctx context.Context, site string) (time.Time, error)
 	// Witness is the Series last read ok, other than those given (POLL-9).
 	Witness(ctx context.Context, site string, except []string) (w Due, ok bool, err error)
-	// RecordGood deletes the failure row, stores what was read and when the
-	// Series is due again.
-	RecordGood(ctx context.Context, d Due, r source.Reading, now, next time.Time) (Good, error)
+	// RecordGood deletes the failure row, stores what was read and when and why
+	// then the Series is due again.
+	RecordGood(ctx context.Context, d Due, r source.Reading, now, next time.Time, why NextReason) (Good, error)
+	// Releases are when the chapters of a Series appeared, as far as is known.
+	Releases(ctx context.Context, key source.Key) ([]time.Time, error)
+	// AdaptiveInterval is the operator's setting, off by default.
+	AdaptiveInterval(ctx context.Context) (bool, error)
 	// RecordFailure is the one upsert of POLL-3. It is called for the four
 	// outcomes that write, and for no other.
 	RecordFailure(ctx context.Context, key source.Key, o poll.Outcome, now time.Time) error

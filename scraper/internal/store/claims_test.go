@@ -67,7 +67,7 @@ func TestAStopDoesNotCutTheClaimOff(t *testing.T) {
 	defer c.Release()
 	stopped, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.RecordGood(stopped, lane.Due{Key: key}, reading("1"), time.Now(), time.Now()); err != nil {
+	if _, err := c.RecordGood(stopped, lane.Due{Key: key}, reading("1"), time.Now(), time.Now(), lane.ByInterval); err != nil {
 		t.Errorf("a statement of a Lane that was told to stop: %v", err)
 	}
 	if err := c.Held(); err != nil {

@@ -61,7 +61,7 @@ func TestTheFailureRowFollowsItsModel(t *testing.T) {
 					t.Fatal(err)
 				}
 			case poll.Delete:
-				if _, err := s.RecordGood(ctx, lane.Due{Key: k}, source.Reading{NotModified: true}, now, now); err != nil {
+				if _, err := s.RecordGood(ctx, lane.Due{Key: k}, source.Reading{NotModified: true}, now, now, lane.ByInterval); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -193,7 +193,7 @@ func TestWhatNeverChangesAnAge(t *testing.T) {
 		t.Errorf("the row is %+v (failing %v, %v), want it since %v", f, failing, err, first)
 	}
 	// A year later it fails anew: a new stamp.
-	if _, err := s.RecordGood(ctx, lane.Due{Key: key}, reading("1"), first.AddDate(0, 2, 0), first); err != nil {
+	if _, err := s.RecordGood(ctx, lane.Due{Key: key}, reading("1"), first.AddDate(0, 2, 0), first, lane.ByInterval); err != nil {
 		t.Fatal(err)
 	}
 	again := first.AddDate(1, 0, 0)

@@ -49,23 +49,34 @@ func (s *Store) Failure(ctx context.Context, key source.Key) (f Failure, failing
 // RecordGood deletes the failure row, stores what was read, and sets when the
 // Series is due again, in one transaction. A chapter counts as new once, and
 // none does when the Series is read for the first time (POLL-12).
-func (s *Store) RecordGood(ctx context.Context, d lane.Due, r source.Reading, now, next time.Time) (good lane.Good, err error) {
+func (s *Store) RecordGood(ctx context.Context, d lane.Due, r source.Reading, now, next time.Time, why lane.NextReason) (good lane.Good, err error) {
 	good.CoverURL = d.CoverURL
 	err = s.inTx(ctx, "RecordGood", func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, s.sql.Get("DeleteFailure"), d.Key.Site, d.Key.SeriesID); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, s.sql.Get("MarkGood"), d.Key.Site, d.Key.SeriesID, next, now); err != nil {
+		if _, err := tx.Exec(ctx, s.sql.Get("MarkGood"), d.Key.Site, d.Key.SeriesID, next, now, why); err != nil {
 			return err
 		}
 		if r.NotModified {
 			return nil
 		}
 		good.CoverURL = r.Series.CoverURL
-		fresh, err := s.saveReading(ctx, tx, d.Key, r, now)
-		if d.Known {
-			good.New = fresh
+		if r.MovedTo != "" && r.MovedTo != d.URL {
+			if _, err := tx.Exec(ctx, s.sql.Get("MoveAddress"), d.Key.Site, d.Key.SeriesID, r.MovedTo); err != nil {
+				return err
+			}
 		}
+		fresh, err := s.saveReading(ctx, tx, d.Key, r, now)
+		if err != nil || !d.Known || len(fresh) == 0 {
+			return err
+		}
+		good.New = fresh
+		ids := make([]string, len(fresh))
+		for i, c := range fresh {
+			ids[i] = c.ID
+		}
+		_, err = tx.Exec(ctx, s.sql.Get("Announce"), d.Key.Site, d.Key.SeriesID, ids, now)
 		return err
 	})
 	return good, err

@@ -24,6 +24,7 @@ type SeriesRow struct {
 	Folder       string
 	LastGoodRead time.Time
 	NextPoll     time.Time
+	NextReason   lane.NextReason
 	ForcedPoll   time.Time
 	Polled       time.Time
 }
@@ -94,6 +95,26 @@ func (s *Store) ForcePoll(ctx context.Context, key source.Key, now time.Time) (t
 	return at, classify("ForcePoll", err)
 }
 
+// ForcePolls stamps a Forced Poll for many Series and returns how many are known.
+func (s *Store) ForcePolls(ctx context.Context, keys []source.Key, now time.Time) (int64, error) {
+	sites, ids := make([]string, len(keys)), make([]string, len(keys))
+	for i, k := range keys {
+		sites[i], ids[i] = k.Site, k.SeriesID
+	}
+	return s.exec(ctx, "ForcePolls", sites, ids, now)
+}
+
+// Releases are when the chapters of a Series appeared: on the Site's word, or
+// else when they were first seen.
+func (s *Store) Releases(ctx context.Context, key source.Key) ([]time.Time, error) {
+	rows, err := s.db.Query(ctx, s.sql.Get("Releases"), key.Site, key.SeriesID)
+	if err != nil {
+		return nil, classify("Releases", err)
+	}
+	out, err := pgx.CollectRows(rows, pgx.RowTo[time.Time])
+	return out, classify("Releases", err)
+}
+
 func unknownSeries(key source.Key) error {
 	return fault.Newf(fault.NotFound, "find Series", key.String(), "it is not known here")
 }
@@ -125,7 +146,7 @@ func scanSeries(row pgx.CollectableRow) (r SeriesRow, err error) {
 	var good, forced, polled *time.Time
 	err = row.Scan(&r.Key.Site, &r.Key.SeriesID, &r.Series.Title, &r.Series.NativeTitle, &r.Series.Authors, &r.Series.Description,
 		&r.Series.URL, &r.Series.Status, &r.Series.Tags, &r.Series.License, &r.Series.Direction, &r.CoverSHA256,
-		&r.Origin, &r.Download, &r.Languages, &r.Folder, &good, &r.NextPoll, &forced, &polled)
+		&r.Origin, &r.Download, &r.Languages, &r.Folder, &good, &r.NextPoll, &r.NextReason, &forced, &polled)
 	r.Series.ID = r.Key.SeriesID
 	r.LastGoodRead, r.ForcedPoll, r.Polled = orZero(good), orZero(forced), orZero(polled)
 	return r, err

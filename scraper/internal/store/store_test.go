@@ -143,6 +143,9 @@ func TestTheDatabaseRepeatsTheWords(t *testing.T) {
 		{"poll_failures", "outcome", words(writing)},
 		{"poll_lanes", "activity", words(lane.Activities())},
 		{"poll_lanes", "trouble", words(lane.Troubles())},
+		{"series", "next_poll_reason", words(lane.NextReasons())},
+		{"series", "status", words(source.Statuses())},
+		{"series", "reading_direction", words(source.Directions())},
 		{"poll_passes", "end_reason", words(lane.EndReasons())},
 		{"circuits", "state", words(circuit.States())},
 		{"circuits", "reason", words(circuit.Reasons())},
@@ -201,7 +204,7 @@ func TestFailureRow(t *testing.T) {
 	if err != nil || !failing || got.Outcome != poll.NotFound || !got.Since.Equal(first) {
 		t.Errorf("after another word: %+v, %v, %v; want not_found since %v", got, failing, err, first)
 	}
-	if _, err := s.RecordGood(ctx, lane.Due{Key: key}, reading("1"), first, first); err != nil {
+	if _, err := s.RecordGood(ctx, lane.Due{Key: key}, reading("1"), first, first, lane.ByInterval); err != nil {
 		t.Fatal(err)
 	}
 	if _, failing, err := s.Failure(ctx, key); failing || err != nil {
@@ -253,7 +256,7 @@ func TestChaptersNewGoneAndBack(t *testing.T) {
 	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	good := func(known bool, r source.Reading) []string {
 		t.Helper()
-		g, err := s.RecordGood(ctx, lane.Due{Key: key, Known: known}, r, now, now.Add(time.Hour))
+		g, err := s.RecordGood(ctx, lane.Due{Key: key, Known: known}, r, now, now.Add(time.Hour), lane.ByInterval)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -301,7 +304,7 @@ func TestANewIDOfAnAbsentChapterAnnouncesNothing(t *testing.T) {
 	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	read := func(r source.Reading) []source.Chapter {
 		t.Helper()
-		g, err := s.RecordGood(ctx, lane.Due{Key: key, Known: true}, r, now, now)
+		g, err := s.RecordGood(ctx, lane.Due{Key: key, Known: true}, r, now, now, lane.ByInterval)
 		if err != nil {
 			t.Fatal(err)
 		}
