@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 
@@ -19,9 +20,11 @@ const (
 // resume is one title to go on with.
 type resume struct {
 	Href, Cover string
-	Name, Line  string
-	Left        string
-	Percent     int
+	// Picture is the first page of the chapter, large enough for the hero.
+	Picture    string
+	Name, Line string
+	Left       string
+	Percent    int
 }
 
 type homeView struct {
@@ -127,6 +130,7 @@ func (s *Server) continueReading(ctx context.Context, userID int64, cards map[in
 func resumeOf(c catalog.Card, next progress.Next) resume {
 	b := next.Book
 	r := resume{Href: readAddress(b.ID, next.Page), Cover: titleCover(c.TitleID, c.Cover), Name: c.Name}
+	r.Picture = fmt.Sprintf("/read/%d/pages/1?v=%s", b.ID, short(b.Fingerprint))
 	r.Line = upperFirst(chapterName(b.Number, b.Name))
 	if b.Number != "" && b.Name != "" {
 		r.Line += ", " + clean(b.Name)

@@ -21,6 +21,7 @@ type readView struct {
 	Title, Theme   string
 	Name           string
 	Chapter        string
+	EndOf          string
 	Credit         string
 	Back           string
 	BookID         int64
@@ -88,7 +89,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	v := readView{
-		Name: title.Name, Chapter: upperFirst(chapterName(book.Number, "")), Credit: title.License, Back: seriesAddress(title.ID),
+		Name: title.Name, Chapter: upperFirst(chapterName(book.Number, "")), EndOf: chapterName(book.Number, book.Name), Credit: title.License, Back: seriesAddress(title.ID),
 		BookID: id, TitleID: title.ID, Direction: title.Direction, SaveTo: "/read/" + strconv.FormatInt(id, 10) + "/progress",
 	}
 	switch {

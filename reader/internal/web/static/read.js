@@ -58,7 +58,7 @@ function slot(n) {
   img.draggable = false;
   box.append(ghost, img);
   s = { box, img, tries: 0, n };
-  img.addEventListener('load', () => { box.classList.add('loaded'); box.querySelector('.page-failed')?.remove(); });
+  img.addEventListener('load', () => { box.classList.add('loaded'); box.classList.remove('failed'); box.querySelector('.page-failed')?.remove(); });
   img.addEventListener('error', () => failed(s));
   slots.set(n, s);
   return s;
@@ -80,6 +80,7 @@ function failed(s) {
   if (s.box.querySelector('.page-failed')) return;
   const note = document.createElement('div');
   note.className = 'page-failed';
+  s.box.classList.add('failed');
   const text = document.createElement('p');
   text.textContent = 'Page ' + (s.n + 1) + ' did not arrive.';
   const again = document.createElement('button');
@@ -177,7 +178,7 @@ function finish() {
   atEnd = true;
   view.classList.add('at-end');
   end.hidden = false;
-  end.focus({ preventScroll: true });
+  (document.getElementById('next-chapter') || end).focus({ preventScroll: true });
 }
 const forward = (side) => (side === 'right') === (opts.dir === 'ltr');
 function sideways(side, how) { if (forward(side)) next(how); else prev(how); }
@@ -188,13 +189,16 @@ function bars(on) {
   view.classList.toggle('bars', on === undefined ? !view.classList.contains('bars') : on);
   clearTimeout(fade);
 }
-function sheet(on) {
+let byKey = false;     // the sheet was opened from the keyboard, so its focus goes back there
+function sheet(on, key) {
   const open = on === undefined ? settings.hidden : on;
   if (settings.hidden !== open) return;
   settings.hidden = !open;
+  if (open) byKey = Boolean(key);
   for (const b of document.querySelectorAll('[data-do="settings"][aria-expanded]')) b.setAttribute('aria-expanded', String(open));
   if (open) settings.querySelector('input:checked, button')?.focus({ preventScroll: true });
-  else document.querySelector('.read-bar [data-do="settings"]').focus({ preventScroll: true });
+  else if (byKey) document.querySelector('.read-bar [data-do="settings"]').focus({ preventScroll: true });
+  else document.activeElement?.blur();
 }
 const words = {
   fit: { both: 'Fit both', width: 'Fit width', height: 'Fit height', original: 'Original' },
@@ -237,16 +241,22 @@ document.getElementById('bright').addEventListener('input', (event) => {
   stage.style.filter = opts.bright < 100 ? 'brightness(' + opts.bright / 100 + ')' : '';
 });
 slider.addEventListener('input', () => turn(Number(slider.value) - 1, 'slider'));
+slider.addEventListener('pointerup', () => slider.blur());
 
 const doing = {
-  left: () => sideways('left'), right: () => sideways('right'), settings: () => sheet(),
+  left: () => sideways('left'), right: () => sideways('right'), settings: (key) => sheet(undefined, key),
   fullscreen: () => { if (document.fullscreenElement) document.exitFullscreen(); else document.documentElement.requestFullscreen?.().catch(() => {}); },
   mode: () => { if (strip()) set('mode', 'auto'); else set('dir', opts.dir === 'ltr' ? 'rtl' : 'ltr'); },
   fit: () => { const order = ['both', 'width', 'height', 'original']; set('fit', order[(order.indexOf(opts.fit) + 1) % order.length]); },
 };
 view.addEventListener('click', (event) => {
   const button = event.target.closest('[data-do]');
-  if (button) { doing[button.dataset.do](); return; }
+  if (button) {
+    // A button pressed by pointer keeps no focus: Space goes on turning pages.
+    doing[button.dataset.do](event.detail === 0);
+    if (event.detail > 0 && button.dataset.do !== 'settings') button.blur();
+    return;
+  }
   if (!zones.hidden) { hint(false); return; }
   if (event.target.closest('a, button, input, label, .sheet, .read-bar, .read-foot, .chapter-end, .read-ask')) return;
   if (!settings.hidden) { sheet(false); return; }
@@ -307,7 +317,7 @@ document.addEventListener('keydown', (event) => {
     return;
   }
   if (typing && (typing.type !== 'radio' || event.key.startsWith('Arrow') || event.key === ' ')) return;
-  if (event.target.closest('a, button') && (event.key === ' ' || event.key === 'Enter')) return;
+  if (event.target.closest('a, button') && (event.key === 'Enter' || (event.key === ' ' && !atEnd))) return;
   if (!zones.hidden) hint(false);
   const scrolls = !strip() && stage.scrollHeight > stage.clientHeight + 4;
   const keys = {
