@@ -25,6 +25,14 @@ type Due struct {
 	CoverURL, CoverSHA256 string
 }
 
+// Unchanged is a correct read that said nothing new: the Site answered that its
+// page is the one already read.
+type Unchanged struct {
+	Key      source.Key
+	At, Next time.Time
+	Why      NextReason
+}
+
 // Good is what a correct read left behind.
 type Good struct {
 	// New are chapters never seen before, of a Series read before (POLL-12).
@@ -97,6 +105,9 @@ type Store interface {
 	// RecordGood deletes the failure row, stores what was read and when and why
 	// then the Series is due again.
 	RecordGood(ctx context.Context, d Due, r source.Reading, now, next time.Time, why NextReason) (Good, error)
+	// RecordUnchanged does for reads that changed nothing what RecordGood does,
+	// for all of them in one statement (POLL-3).
+	RecordUnchanged(ctx context.Context, reads []Unchanged) error
 	// Releases are when the chapters of a Series appeared, as far as is known.
 	Releases(ctx context.Context, key source.Key) ([]time.Time, error)
 	// AdaptiveInterval is the operator's setting, off by default.

@@ -82,6 +82,18 @@ func (s *Store) RecordGood(ctx context.Context, d lane.Due, r source.Reading, no
 	return good, err
 }
 
+// RecordUnchanged records many reads that changed nothing, in one statement.
+func (s *Store) RecordUnchanged(ctx context.Context, reads []lane.Unchanged) error {
+	n := len(reads)
+	sites, ids, whys := make([]string, n), make([]string, n), make([]string, n)
+	nexts, ats := make([]time.Time, n), make([]time.Time, n)
+	for i, r := range reads {
+		sites[i], ids[i], nexts[i], ats[i], whys[i] = r.Key.Site, r.Key.SeriesID, r.Next, r.At, string(r.Why)
+	}
+	_, err := s.exec(ctx, "MarkUnchanged", sites, ids, nexts, ats, whys)
+	return err
+}
+
 // SaveReading stores a correct read that was not a Poll.
 func (s *Store) SaveReading(ctx context.Context, key source.Key, r source.Reading, now time.Time) error {
 	return s.inTx(ctx, "SaveReading", func(tx pgx.Tx) error {

@@ -38,6 +38,17 @@ WHERE site = $1 AND series_id = $2;
 UPDATE series SET next_poll_at = $3, next_poll_reason = $5, forced_poll_at = NULL, last_good_read_at = $4, polled_at = $4
 WHERE site = $1 AND series_id = $2;
 
+-- name: MarkUnchanged
+-- MarkGood and DeleteFailure for many reads that changed nothing, in one statement.
+WITH reads AS (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::text[]) AS r (site, series_id, next, at, why)
+), cleared AS (
+    DELETE FROM poll_failures f USING reads r WHERE f.site = r.site AND f.series_id = r.series_id
+)
+UPDATE series s SET next_poll_at = r.next, next_poll_reason = r.why, forced_poll_at = NULL, last_good_read_at = r.at, polled_at = r.at
+FROM reads r
+WHERE s.site = r.site AND s.series_id = r.series_id;
+
 -- name: MarkRead
 -- A correct read that was not a Poll (an inspection): what it said is kept, its
 -- turn is not moved and no failure row is touched.
