@@ -258,7 +258,9 @@ func TestAResumedChapterFetchesOnlyWhatIsMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	kill()
-	<-done
+	if err := <-done; err == nil {
+		t.Error("a killed step ended well")
+	}
 	c, there := checkpoint.Load(checkpoint.Path(w.library, w.adapter.Site(), key))
 	if !there || c.PagesDone != 2 || c.Chapter != "1" {
 		t.Errorf("checkpoint %+v (there %v), want two pages of chapter 1", c, there)
