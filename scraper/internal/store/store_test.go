@@ -542,3 +542,133 @@ func TestTrespassIsRefused(t *testing.T) {
 		})
 	}
 }
+
+func TestWorklist(t *testing.T) {
+	s := setup(t)
+	ctx := t.Context()
+	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i, f := range []struct {
+		id      string
+		outcome poll.Outcome
+	}{{"c", poll.Errors}, {"a", poll.NotFound}, {"b", poll.Errors}} {
+		k := source.Key{Site: "sample", SeriesID: f.id}
+		if err := s.EnsureListed(ctx, k.Site, source.Series{ID: f.id, Title: "Title " + f.id, URL: "http://x/" + f.id}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.RecordFailure(ctx, k, f.outcome, first.Add(time.Duration(i)*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		site, outcome, sort string
+		offset, limit       int
+		want                string
+	}{
+		{"", "", "oldest", 0, 10, "c a b"}, {"", "", "newest", 0, 10, "b a c"}, {"sample", "", "title", 0, 10, "a b c"},
+		{"", "errors", "oldest", 0, 10, "c b"}, {"", "", "oldest", 1, 1, "a"}, {"elsewhere", "", "oldest", 0, 10, ""},
+	} {
+		rows, err := s.Worklist(ctx, tt.site, tt.outcome, tt.sort, tt.offset, tt.limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range rows {
+			got = append(got, r.Key.SeriesID)
+			if r.Failure.Outcome == "" || r.Failure.Since.IsZero() || r.Series.Title == "" {
+				t.Errorf("%+v: row %+v lacks something", tt, r)
+			}
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%+v: got %v", tt, got)
+		}
+	}
+	if _, err := s.Worklist(ctx, "", "", "title; DROP TABLE series", 0, 1); !fault.Is(err, fault.Invalid) {
+		t.Errorf("an order that is none: %v", err)
+	}
+	counts, err := s.WorklistCounts(ctx, "sample")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(map[poll.Outcome]int{poll.Errors: 2, poll.NotFound: 1}, counts); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestCountingUntilAFullCycle(t *testing.T) {
+	s := setup(t)
+	ctx := t.Context()
+	now := time.Now()
+	complete := lane.Pass{Site: key.Site, Started: now, Ended: now, EndReason: lane.EndComplete}
+	if err := s.RecordPass(ctx, complete); err != nil {
+		t.Fatal(err)
+	}
+	if since, err := s.CountingSince(ctx); err != nil || since.IsZero() {
+		t.Errorf("a Pass that did not reach every Series ends the counting (%v, %v)", since, err)
+	}
+	if err := s.Advance(ctx, key, now.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	stopped := complete
+	stopped.EndReason = lane.EndStopped
+	if err := s.RecordPass(ctx, stopped); err != nil {
+		t.Fatal(err)
+	}
+	if since, err := s.CountingSince(ctx); err != nil || since.IsZero() {
+		t.Errorf("a stopped Pass ends the counting (%v, %v)", since, err)
+	}
+	if err := s.RecordPass(ctx, complete); err != nil {
+		t.Fatal(err)
+	}
+	if since, err := s.CountingSince(ctx); err != nil || !since.IsZero() {
+		t.Errorf("counting since %v after a full cycle (%v)", since, err)
+	}
+	lanes, err := s.Lanes(ctx)
+	if err != nil || len(lanes) != 1 || lanes[0].Series != 1 || !lanes[0].CountingSince.IsZero() {
+		t.Errorf("Lanes %+v, %v", lanes, err)
+	}
+	passes, err := s.PassesSince(ctx, now.Add(-time.Hour))
+	if err != nil || len(passes) != 3 {
+		t.Errorf("%d Passes, %v; want 3", len(passes), err)
+	}
+}
+
+func TestNewChaptersAreAnnouncedOnce(t *testing.T) {
+	s := setup(t)
+	ctx := t.Context()
+	now := time.Now()
+	if _, _, err := s.ApplyFollows(ctx, follow.Change{Revision: 1, Follows: []follow.Placed{{Wish: follow.Wish{Key: key}, URL: "http://x"}}}, now); err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range []source.Reading{reading("1"), reading("2", "1"), reading("1"), reading("2", "1")} {
+		if _, err := s.RecordGood(ctx, lane.Due{Key: key, Known: i > 0}, r, now.Add(time.Duration(i)*time.Hour), now, lane.ByInterval); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := s.NewChapters(ctx, 10)
+	if err != nil || len(got) != 1 || got[0].ID != "2" || !got[0].Announced.Equal(now.Add(time.Hour).Truncate(time.Microsecond)) || got[0].LibraryState != "absent" {
+		t.Errorf("new chapters %+v, %v; want chapter 2 once, since it was first listed", got, err)
+	}
+}
+
+func TestUnchangedReadsAreOneStatement(t *testing.T) {
+	s := setup(t)
+	ctx := t.Context()
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	if err := s.RecordFailure(ctx, key, poll.Errors, now); err != nil {
+		t.Fatal(err)
+	}
+	before := s.seen.mentions("")
+	if err := s.RecordUnchanged(ctx, []lane.Unchanged{{Key: key, At: now, Next: now.Add(time.Hour), Why: lane.ByReleases}}); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.seen.mentions("") - before; n != 1 {
+		t.Errorf("%d statements, want 1", n)
+	}
+	row, err := s.Series(ctx, key)
+	if err != nil || !row.LastGoodRead.Equal(now) || !row.NextPoll.Equal(now.Add(time.Hour)) || row.NextReason != lane.ByReleases {
+		t.Errorf("row %+v, %v", row, err)
+	}
+	if _, failing, err := s.Failure(ctx, key); failing || err != nil {
+		t.Errorf("the failure row stayed: %v, %v", failing, err)
+	}
+}
