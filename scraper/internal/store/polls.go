@@ -50,36 +50,33 @@ func (s *Store) Failure(ctx context.Context, key source.Key) (f Failure, failing
 // Series is due again, in one transaction. A chapter counts as new once, and
 // none does when the Series is read for the first time (POLL-12).
 func (s *Store) RecordGood(ctx context.Context, d lane.Due, r source.Reading, now, next time.Time, why lane.NextReason) (good lane.Good, err error) {
-	good.CoverURL = d.CoverURL
+	if r.NotModified {
+		good.CoverURL = d.CoverURL
+		return good, s.RecordUnchanged(ctx, []lane.Unchanged{{Key: d.Key, At: now, Next: next, Why: why}})
+	}
+	good.CoverURL = r.Series.CoverURL
 	err = s.inTx(ctx, "RecordGood", func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, s.sql.Get("DeleteFailure"), d.Key.Site, d.Key.SeriesID); err != nil {
+		args := append([]any{d.Key.Site, d.Key.SeriesID, next, now, why, r.MovedTo}, about(r)...)
+		if _, err := tx.Exec(ctx, s.sql.Get("MarkGood"), args...); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, s.sql.Get("MarkGood"), d.Key.Site, d.Key.SeriesID, next, now, why); err != nil {
-			return err
+		announced := time.Time{}
+		if d.Known {
+			announced = now
 		}
-		if r.NotModified {
-			return nil
+		fresh, err := s.saveChapters(ctx, tx, d.Key, r.Chapters, now, announced)
+		if d.Known {
+			good.New = fresh
 		}
-		good.CoverURL = r.Series.CoverURL
-		if r.MovedTo != "" && r.MovedTo != d.URL {
-			if _, err := tx.Exec(ctx, s.sql.Get("MoveAddress"), d.Key.Site, d.Key.SeriesID, r.MovedTo); err != nil {
-				return err
-			}
-		}
-		fresh, err := s.saveReading(ctx, tx, d.Key, r, now)
-		if err != nil || !d.Known || len(fresh) == 0 {
-			return err
-		}
-		good.New = fresh
-		ids := make([]string, len(fresh))
-		for i, c := range fresh {
-			ids[i] = c.ID
-		}
-		_, err = tx.Exec(ctx, s.sql.Get("Announce"), d.Key.Site, d.Key.SeriesID, ids, now)
 		return err
 	})
 	return good, err
+}
+
+// about are the columns that hold what a page says of its Series.
+func about(r source.Reading) []any {
+	s := r.Series
+	return []any{s.Title, s.NativeTitle, list(s.Authors), s.Description, s.Status, list(s.Tags), s.License, s.Direction, r.Validators.ETag, r.Validators.LastModified}
 }
 
 // RecordUnchanged records many reads that changed nothing, in one statement.
@@ -97,22 +94,18 @@ func (s *Store) RecordUnchanged(ctx context.Context, reads []lane.Unchanged) err
 // SaveReading stores a correct read that was not a Poll.
 func (s *Store) SaveReading(ctx context.Context, key source.Key, r source.Reading, now time.Time) error {
 	return s.inTx(ctx, "SaveReading", func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, s.sql.Get("MarkRead"), key.Site, key.SeriesID, now); err != nil {
+		if _, err := tx.Exec(ctx, s.sql.Get("MarkRead"), append([]any{key.Site, key.SeriesID, now}, about(r)...)...); err != nil {
 			return err
 		}
-		_, err := s.saveReading(ctx, tx, key, r, now)
+		_, err := s.saveChapters(ctx, tx, key, r.Chapters, now, time.Time{})
 		return err
 	})
 }
 
-// saveReading compares the list with what is known, in memory, and writes only
-// what differs. It returns the chapters never seen before.
-func (s *Store) saveReading(ctx context.Context, tx pgx.Tx, key source.Key, r source.Reading, now time.Time) ([]source.Chapter, error) {
-	sr := r.Series
-	if _, err := tx.Exec(ctx, s.sql.Get("SaveSeries"), key.Site, key.SeriesID, sr.Title, sr.NativeTitle, list(sr.Authors), sr.Description,
-		sr.Status, list(sr.Tags), sr.License, sr.Direction, r.Validators.ETag, r.Validators.LastModified); err != nil {
-		return nil, err
-	}
+// saveChapters compares the list with what is known, in memory, and writes only
+// what differs: new chapters are announced then, if announced is not zero. It
+// returns the chapters never seen before.
+func (s *Store) saveChapters(ctx context.Context, tx pgx.Tx, key source.Key, chapters []source.Chapter, now, announced time.Time) ([]source.Chapter, error) {
 	known, err := s.chapters(ctx, tx, key)
 	if err != nil {
 		return nil, err
@@ -121,15 +114,15 @@ func (s *Store) saveReading(ctx context.Context, tx pgx.Tx, key source.Key, r so
 	for _, k := range known {
 		byID[k.ID] = k
 	}
-	listed := make(map[string]bool, len(r.Chapters))
-	for _, c := range r.Chapters {
+	listed := make(map[string]bool, len(chapters))
+	for _, c := range chapters {
 		listed[c.ID] = true
 	}
 	for i, k := range known {
 		if listed[k.ID] {
 			continue
 		}
-		for _, c := range r.Chapters {
+		for _, c := range chapters {
 			if _, seen := byID[c.ID]; seen || !sameRelease(k.Chapter, c) {
 				continue
 			}
@@ -143,7 +136,7 @@ func (s *Store) saveReading(ctx context.Context, tx pgx.Tx, key source.Key, r so
 		}
 	}
 	var fresh, write []source.Chapter
-	for _, c := range r.Chapters {
+	for _, c := range chapters {
 		k, seen := byID[c.ID]
 		if !seen {
 			fresh = append(fresh, c)
@@ -159,7 +152,7 @@ func (s *Store) saveReading(ctx context.Context, tx pgx.Tx, key source.Key, r so
 		}
 	}
 	if len(write) > 0 {
-		if _, err := tx.Exec(ctx, s.sql.Get("SaveChapters"), columns(key, write, now)...); err != nil {
+		if _, err := tx.Exec(ctx, s.sql.Get("SaveChapters"), append(columns(key, write, now), orNull(announced))...); err != nil {
 			return nil, err
 		}
 	}

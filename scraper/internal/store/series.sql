@@ -35,7 +35,13 @@ UPDATE series SET next_poll_at = $3, next_poll_reason = 'interval', forced_poll_
 WHERE site = $1 AND series_id = $2;
 
 -- name: MarkGood
-UPDATE series SET next_poll_at = $3, next_poll_reason = $5, forced_poll_at = NULL, last_good_read_at = $4, polled_at = $4
+-- Everything a correct Poll says of the Series itself, and the end of its failure
+-- row if it has one, in one statement. An address is kept only once the page
+-- there has yielded the same Series (POLL-13).
+WITH cleared AS (DELETE FROM poll_failures WHERE site = $1 AND series_id = $2)
+UPDATE series SET next_poll_at = $3, last_good_read_at = $4, polled_at = $4, next_poll_reason = $5, forced_poll_at = NULL,
+       url = CASE WHEN $6 = '' THEN url ELSE $6 END, title = $7, native_title = $8, authors = $9, description = $10, status = $11, tags = $12,
+       license = $13, reading_direction = $14, etag = $15, last_modified = $16
 WHERE site = $1 AND series_id = $2;
 
 -- name: MarkUnchanged
@@ -52,12 +58,8 @@ WHERE s.site = r.site AND s.series_id = r.series_id;
 -- name: MarkRead
 -- A correct read that was not a Poll (an inspection): what it said is kept, its
 -- turn is not moved and no failure row is touched.
-UPDATE series SET last_good_read_at = $3
-WHERE site = $1 AND series_id = $2;
-
--- name: SaveSeries
-UPDATE series SET title = $3, native_title = $4, authors = $5, description = $6, status = $7, tags = $8, license = $9,
-       reading_direction = $10, etag = $11, last_modified = $12
+UPDATE series SET last_good_read_at = $3, title = $4, native_title = $5, authors = $6, description = $7, status = $8, tags = $9, license = $10,
+       reading_direction = $11, etag = $12, last_modified = $13
 WHERE site = $1 AND series_id = $2;
 
 -- name: SaveCover
@@ -68,10 +70,6 @@ WHERE site = $1 AND series_id = $2;
 UPDATE series SET forced_poll_at = coalesce(forced_poll_at, $3)
 WHERE site = $1 AND series_id = $2
 RETURNING forced_poll_at;
-
--- name: MoveAddress
--- Kept only once the page there has yielded the same Series (POLL-13).
-UPDATE series SET url = $3 WHERE site = $1 AND series_id = $2;
 
 -- name: ForcePolls
 UPDATE series s SET forced_poll_at = coalesce(s.forced_poll_at, $3)
