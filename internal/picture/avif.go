@@ -48,6 +48,9 @@ func walkAVIF(data []byte) (Info, error) {
 		if err := meta.extentsInside(data[:at]); err != nil {
 			return Info{}, err
 		}
+		if err := meta.checkItems(data[:at]); err != nil {
+			return Info{}, err
+		}
 		size, ok := meta.size()
 		if !ok {
 			return Info{}, unknownForm(kind, "no size of its own")

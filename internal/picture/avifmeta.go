@@ -14,7 +14,8 @@ type heifMeta struct {
 	owned   []int             // property indices of the primary item
 	idat    box
 	extents []extent
-	foreign bool // an item whose place only a decoder can work out
+	av1     map[uint32]bool // the items that are AV1 bitstreams
+	foreign bool            // an item whose place only a decoder can work out
 }
 
 type imageSize struct{ w, h int }
@@ -28,7 +29,7 @@ type extent struct {
 
 func (m *heifMeta) parse(data []byte, meta box) error {
 	const kind = "AVIF"
-	m.sizes = map[int]imageSize{}
+	m.sizes, m.av1 = map[int]imageSize{}, map[uint32]bool{}
 	var iprp box
 	for at := meta.start + 4; at < meta.end; {
 		b, ok := nextBox(data, at, meta.end)
@@ -50,6 +51,10 @@ func (m *heifMeta) parse(data []byte, meta box) error {
 		case "iloc":
 			if !m.parseLocations(body) {
 				return damaged(kind, at, "a broken table of places")
+			}
+		case "iinf":
+			if !m.parseItems(data, b) {
+				return damaged(kind, at, "a broken list of items")
 			}
 		case "idat":
 			m.idat = b
@@ -78,6 +83,43 @@ func (m *heifMeta) parse(data []byte, meta box) error {
 		at = b.end
 	}
 	return nil
+}
+
+// parseItems reads which items are AV1 bitstreams (iinf, with its infe).
+func (m *heifMeta) parseItems(data []byte, iinf box) bool {
+	r := reader{data: data[iinf.start:iinf.end]}
+	countBytes := 2
+	if r.full() > 0 {
+		countBytes = 4
+	}
+	r.uint(countBytes)
+	for at := iinf.end - len(r.data); at < iinf.end; {
+		b, ok := nextBox(data, at, iinf.end)
+		if !ok {
+			return false
+		}
+		at = b.end
+		if b.name != "infe" {
+			continue
+		}
+		entry := reader{data: data[b.start:b.end]}
+		idBytes := 2
+		switch version := entry.full(); {
+		case version < 2:
+			continue // it has no type
+		case version > 2:
+			idBytes = 4
+		}
+		id := uint32(entry.uint(idBytes))
+		entry.uint(2) // protection
+		if entry.uint(4) == 'a'<<24|'v'<<16|'0'<<8|'1' {
+			m.av1[id] = true
+		}
+		if entry.short || len(m.av1) > maxItems {
+			return false
+		}
+	}
+	return !r.short
 }
 
 // parseProperties reads the sizes in the ipco box. Each is held against the

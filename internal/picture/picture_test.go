@@ -65,6 +65,8 @@ func TestCheckRefuses(t *testing.T) {
 	t.Parallel()
 	jpg, png, gif := shipped(t, "sliver.jpg"), shipped(t, "sliver.png"), shipped(t, "star.gif")
 	sof := bytes.Index(jpg, []byte("\xff\xc0\x00"))
+	avif := shipped(t, "title.avif")
+	seq := bytes.Index(avif, []byte("\x12\x00\x0a\x07")) + 4 // the AV1 sequence header
 	patch := func(data []byte, at int, with ...byte) []byte {
 		out := bytes.Clone(data)
 		copy(out[at:], with)
@@ -96,6 +98,8 @@ func TestCheckRefuses(t *testing.T) {
 		{"png too wide", pngOf(MaxSide+1, 1), "limit of 65500 pixels a side"},
 		{"png of no width", pngOf(0, 5), "0 x 5 has no pixels"},
 		{"png with a flipped bit", patch(png, 60, png[60]^1), "checksum"},
+		{"avif whose bitstream is huge", patch(avif, seq, 0x18, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xc0), "65536 x 65536 is over the limit"},
+		{"avif without a picture header", patch(avif, seq-2, 0x12), "does not begin with its header"},
 		{"gif of no width", patch(gif, 6, 0, 0), "0 x 159"},
 		{"gif of 2001 frames", gifOf(maxFrames + 1), "more than 2000 frames"},
 	} {
