@@ -95,6 +95,22 @@ func Lookup(c Class) Row {
 	return unknown
 }
 
+// Evidence says how much of an answer a failed read yielded. A Poll's outcome
+// rests on it (POLL-1): the class says whose business a failure is, the evidence
+// what was seen.
+type Evidence string
+
+// The kinds of evidence. The zero value is "the page was read": the failure is
+// in what was made of it.
+const (
+	// PageRead: a page came and something in it could not be understood.
+	PageRead Evidence = ""
+	// Answered: the Site answered, but with nothing that can be read.
+	Answered Evidence = "answered"
+	// NoRead: the read never happened.
+	NoRead Evidence = "no-read"
+)
+
 // Error is a classified failure: what was being done, to what, and why it
 // failed. Subject never holds a secret: no query string, cookie or password.
 type Error struct {
@@ -102,6 +118,8 @@ type Error struct {
 	Op      string
 	Subject string
 	Err     error
+	// Evidence is how much of an answer came.
+	Evidence Evidence
 	// RetryAfter is when the other side asked to be left alone until, if it did (CIRC-5).
 	RetryAfter time.Time
 }
@@ -128,6 +146,12 @@ func New(class Class, op, subject string, err error) *Error {
 // Newf is New with a formatted cause.
 func Newf(class Class, op, subject, format string, args ...any) *Error {
 	return New(class, op, subject, fmt.Errorf(format, args...))
+}
+
+// WithEvidence sets how much of an answer came and returns e.
+func (e *Error) WithEvidence(ev Evidence) *Error {
+	e.Evidence = ev
+	return e
 }
 
 // Of returns the class of the nearest classified error in err's chain, or

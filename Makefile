@@ -1,0 +1,63 @@
+# Mangrove. `make help` lists what can be done.
+ROOT := $(CURDIR)
+BIN := $(ROOT)/bin
+TOOLS := $(ROOT)/.bin
+MODULES := internal migrations proto reader scraper supervisor
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS := -X main.version=$(VERSION)
+# The version is linked in below. Go's own stamp would fail for root in a
+# user's checkout, where git refuses to answer.
+export GOFLAGS := $(GOFLAGS) -buildvcs=false
+# AVIF is decoded by code of our own choosing, never by a library of the machine.
+TAGS := nodynamic
+CLUSTER := go run mangrove/internal/pgtest/cluster --
+
+.DEFAULT_GOAL := help
+.PHONY: help build run test vet generate gen-check lint fence tidy tools clean goversion
+
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+goversion:
+	@deploy/goversion.sh
+
+build: goversion ## Build the three programs into bin/
+	go build -tags $(TAGS) -ldflags '$(LDFLAGS)' -o $(BIN)/ ./supervisor/cmd/mangrove ./scraper/cmd/mangrove-scraper ./reader/cmd/mangrove-reader
+
+run: goversion ## Install what is missing, build and start Mangrove
+	@deploy/install.sh
+	@$(MAKE) --no-print-directory build
+	@exec $(BIN)/mangrove up
+
+test: goversion ## Everything that decides whether a change is good
+	@deploy/install.sh --test
+	$(CLUSTER) go test -tags $(TAGS) -shuffle=on -count=1 -timeout 300s work
+
+vet: goversion ## Run go vet over every module
+	go vet -tags $(TAGS) work
+
+tools: goversion
+	cd internal/tools && GOWORK=off GOBIN=$(TOOLS) go install tool
+
+generate: tools ## Regenerate the contracts' Go and migrations/schema.sql
+	cd proto && $(TOOLS)/buf generate
+	@mkdir -p $(ROOT)/build
+	$(CLUSTER) go run mangrove/internal/pgtest/schema > $(ROOT)/build/schema.sql && mv $(ROOT)/build/schema.sql migrations/schema.sql
+
+gen-check: generate ## Fail if generated files are not up to date
+	git diff --exit-code -- proto/gen migrations/schema.sql
+	@test -z "$$(git ls-files --others --exclude-standard -- proto/gen migrations/schema.sql)" || { echo "generated files are not committed"; exit 1; }
+
+lint: tools ## Run golangci-lint and buf lint
+	cd internal/tools/lint && GOWORK=off GOBIN=$(TOOLS) go install tool
+	$(TOOLS)/golangci-lint run $(addprefix ./,$(addsuffix /...,$(MODULES)))
+	cd proto && $(TOOLS)/buf lint
+
+fence: goversion ## Build and tidy-check each module by itself
+	@for m in $(MODULES); do echo "fence: $$m"; (cd $$m && GOWORK=off go build -tags $(TAGS) ./... && GOWORK=off go mod tidy -diff) || exit 1; done
+
+tidy: goversion ## Tidy each module
+	@for m in $(MODULES); do (cd $$m && GOWORK=off go mod tidy) || exit 1; done
+
+clean: ## Remove what was built
+	rm -rf $(BIN) $(TOOLS) build

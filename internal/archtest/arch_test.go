@@ -1,0 +1,211 @@
+package archtest
+
+import (
+	"encoding/json"
+	"errors"
+	"go/parser"
+	"go/token"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// may is the import table: for each of our packages, which others of ours it may
+// import outside tests. A new folder needs a row; a new arrow needs a reviewer.
+// "x/..." stands for a whole subtree.
+var may = map[string][]string{
+	// The contracts and the database know nothing of ours.
+	"proto": {}, "proto/gen/...": {}, "migrations": {},
+
+	// The shared kit knows no service.
+	"internal/fault":          {},
+	"internal/config":         {},
+	"internal/logging":        {},
+	"internal/durable":        {"internal/fault"},
+	"internal/pg":             {"internal/fault"},
+	"internal/grpcserver":     {"internal/fault"},
+	"internal/picture":        {"internal/fault"},
+	"internal/cbz":            {"internal/fault", "internal/durable", "internal/picture"},
+	"internal/pgcluster":      {"internal/config", "internal/durable", "internal/fault"},
+	"internal/pgtest":         {"internal/pg", "migrations"},
+	"internal/pgtest/cluster": {"internal/config", "internal/pgcluster", "internal/pgtest"},
+	"internal/pgtest/schema":  {"internal/pgcluster", "internal/pgtest", "migrations"},
+	"internal/fakesite":       {},
+	"internal/archtest":       {},
+
+	// The scraper: Site, fetch, source, lane, store, and back through rpc.
+	"scraper/cmd/mangrove-scraper":              {"scraper/internal/...", "internal/...", "migrations", "proto/gen/..."},
+	"scraper/internal/source":                   {"internal/fault"},
+	"scraper/internal/source/sample":            {"scraper/internal/source", "scraper/internal/source/sample/samplesite", "internal/fault"},
+	"scraper/internal/source/sample/samplesite": {},
+	"scraper/internal/source/sourcetest":        {"scraper/internal/source", "scraper/internal/poll", "internal/fault", "internal/fakesite"},
+	"scraper/internal/source/all":               {"scraper/internal/source", "scraper/internal/source/sample"},
+	"scraper/internal/fetch":                    {"scraper/internal/source", "internal/fault", "internal/logging"},
+	"scraper/internal/circuit":                  {"internal/fault"},
+	"scraper/internal/poll":                     {"scraper/internal/source", "internal/fault"},
+	"scraper/internal/live":                     {"scraper/internal/source"},
+	"scraper/internal/checkpoint":               {"scraper/internal/source", "internal/fault", "internal/durable"},
+	"scraper/internal/staging":                  {"scraper/internal/source", "internal/cbz", "internal/picture", "internal/fault", "internal/durable"},
+	"scraper/internal/publish":                  {"internal/cbz", "internal/fault", "internal/durable"},
+	"scraper/internal/inventory":                {"internal/fault", "internal/durable"},
+	"scraper/internal/cover":                    {"internal/fault", "internal/durable", "internal/picture"},
+	"scraper/internal/follow":                   {"scraper/internal/source"},
+	"scraper/internal/job":                      {"scraper/internal/source", "scraper/internal/poll", "scraper/internal/live", "scraper/internal/checkpoint", "scraper/internal/staging", "scraper/internal/publish", "internal/cbz", "internal/fault"},
+	"scraper/internal/queue":                    {"scraper/internal/source", "scraper/internal/job", "internal/fault"},
+	"scraper/internal/lane":                     {"scraper/internal/source", "scraper/internal/poll", "scraper/internal/circuit", "scraper/internal/job", "scraper/internal/live", "internal/fault"},
+	"scraper/internal/store":                    {"scraper/internal/source", "scraper/internal/poll", "scraper/internal/circuit", "scraper/internal/lane", "scraper/internal/job", "scraper/internal/follow", "internal/pg", "internal/fault"},
+	"scraper/internal/rpc":                      {"scraper/internal/source", "scraper/internal/follow", "scraper/internal/job", "scraper/internal/lane", "scraper/internal/live", "scraper/internal/poll", "scraper/internal/store", "internal/fault", "proto/gen/..."},
+
+	// The reader.
+	"reader/cmd/mangrove-reader":                {"reader/internal/...", "internal/...", "migrations"},
+	"reader/internal/account":                   {"internal/fault", "internal/durable"},
+	"reader/internal/scraperclient":             {"internal/fault", "internal/grpcserver", "proto/gen/..."},
+	"reader/internal/scraperclient/scrapertest": {"internal/grpcserver", "proto/gen/..."},
+	"reader/internal/follow":                    {"reader/internal/scraperclient", "internal/fault"},
+	"reader/internal/catalog":                   {"reader/internal/scraperclient", "internal/fault", "internal/cbz"},
+	"reader/internal/progress":                  {"reader/internal/catalog", "internal/fault"},
+	"reader/internal/pages":                     {"reader/internal/catalog", "internal/fault", "internal/cbz", "internal/durable", "internal/picture"},
+	"reader/internal/store":                     {"reader/internal/account", "reader/internal/catalog", "reader/internal/follow", "reader/internal/progress", "reader/internal/scraperclient", "internal/fault", "internal/pg"},
+	"reader/internal/web":                       {"reader/internal/account", "reader/internal/catalog", "reader/internal/follow", "reader/internal/pages", "reader/internal/progress", "reader/internal/scraperclient", "internal/fault", "internal/logging"},
+
+	// The supervisor judges with the database down and never opens it.
+	"supervisor/cmd/mangrove":       {"supervisor/internal/...", "internal/...", "proto/gen/..."},
+	"supervisor/internal/child":     {"internal/logging", "internal/fault"},
+	"supervisor/internal/probe":     {"internal/grpcserver"},
+	"supervisor/internal/service":   {"internal/config"},
+	"supervisor/internal/postgres":  {"supervisor/internal/child", "supervisor/internal/program", "supervisor/internal/service", "internal/config", "internal/durable", "internal/fault", "internal/pgcluster"},
+	"supervisor/internal/control":   {"supervisor/internal/service", "internal/grpcserver", "internal/fault", "proto/gen/..."},
+	"supervisor/internal/program":   {"supervisor/internal/child", "supervisor/internal/probe", "supervisor/internal/service", "internal/config", "internal/grpcserver"},
+	"supervisor/internal/preflight": {"internal/config", "internal/durable", "internal/fault", "internal/pgcluster"},
+}
+
+// only says which packages alone may import something, outside tests.
+var only = map[string][]string{
+	"os/exec":                    {"supervisor/internal/child", "internal/pgtest/cluster", "internal/pgtest/schema"},
+	"net/http":                   {"scraper/internal/fetch", "scraper/internal/source/sample", "scraper/internal/source/sample/samplesite", "internal/fakesite", "reader/cmd/mangrove-reader", "reader/internal/account", "reader/internal/pages", "reader/internal/web", "reader/internal/store"},
+	"mangrove/migrations":        {"internal/pgtest", "internal/pgtest/schema", "scraper/cmd/mangrove-scraper", "reader/cmd/mangrove-reader"},
+	"github.com/jackc/pgx/v5":    {"internal/pg", "internal/pgtest", "internal/pgtest/schema", "migrations", "scraper/internal/store", "reader/internal/store", "scraper/cmd/mangrove-scraper", "reader/cmd/mangrove-reader"},
+	"mangrove/proto/gen/scraper": {"reader/internal/scraperclient/scrapertest", "scraper/internal/rpc", "scraper/cmd/mangrove-scraper", "reader/internal/scraperclient"},
+}
+
+type pkg struct {
+	ImportPath string
+	Dir        string
+	Imports    []string
+	GoFiles    []string
+}
+
+// packages lists every package of ours in the workspace.
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,Imports,GoFiles", "work")
+	cmd.Dir = filepath.Join("..", "..")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []pkg
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		err := dec.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	if len(all) < 30 {
+		t.Fatalf("only %d packages were listed", len(all))
+	}
+	return all
+}
+
+func matches(pattern, name string) bool {
+	if root, whole := strings.CutSuffix(pattern, "/..."); whole {
+		return name == root || strings.HasPrefix(name, root+"/")
+	}
+	return pattern == name
+}
+
+func row(name string) ([]string, bool) {
+	if r, ok := may[name]; ok {
+		return r, true
+	}
+	for pattern, r := range may {
+		if strings.HasSuffix(pattern, "/...") && matches(pattern, name) {
+			return r, true
+		}
+	}
+	return nil, false
+}
+
+func TestImportTable(t *testing.T) {
+	used := map[string]bool{}
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, "mangrove/")
+		allowed, ok := row(name)
+		if !ok {
+			t.Errorf("%s has no row in the import table", name)
+			continue
+		}
+		used[name] = true
+		for _, imp := range p.Imports {
+			ours, isOurs := strings.CutPrefix(imp, "mangrove/")
+			if isOurs && !slices.ContainsFunc(allowed, func(pattern string) bool { return matches(pattern, ours) }) {
+				t.Errorf("%s imports %s, which its row does not allow", name, ours)
+			}
+			for what, who := range only {
+				if (imp == what || strings.HasPrefix(imp, what+"/")) && !slices.Contains(who, name) {
+					t.Errorf("%s imports %s; only %v may", name, imp, who)
+				}
+			}
+		}
+	}
+	for name := range may {
+		if !strings.HasSuffix(name, "/...") && !used[name] {
+			t.Errorf("the import table has a row for %s, which does not exist", name)
+		}
+	}
+}
+
+// Every folder of Go has exactly one package doc, and it is more than a name.
+func TestEveryPackageHasADoc(t *testing.T) {
+	for _, p := range packages(t) {
+		if strings.Contains(p.ImportPath, "/gen/") {
+			continue
+		}
+		var docs []string
+		for _, f := range p.GoFiles {
+			parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, f), nil, parser.PackageClauseOnly|parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if parsed.Doc != nil {
+				docs = append(docs, f)
+				if len(parsed.Doc.Text()) < 80 {
+					t.Errorf("%s: the package doc in %s says too little", p.ImportPath, f)
+				}
+			}
+		}
+		if len(docs) != 1 {
+			t.Errorf("%s has %d package docs (%v), want one", p.ImportPath, len(docs), docs)
+		}
+	}
+}
+
+// Names come from the glossary.
+func TestNoPackageOfOddsAndEnds(t *testing.T) {
+	for _, p := range packages(t) {
+		last := p.ImportPath[strings.LastIndexByte(p.ImportPath, '/')+1:]
+		if slices.Contains([]string{"util", "utils", "common", "helper", "helpers", "manager", "models", "types", "misc"}, last) {
+			t.Errorf("%s is called after nothing it does", p.ImportPath)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+// Command mangrove-scraper follows Series on Sites, downloads their chapters and
+// publishes them into the library. The supervisor starts it; `mangrove-scraper
+// migrate` prepares the database, which this program owns.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"mangrove/internal/config"
+	"mangrove/internal/logging"
+)
+
+// version is set by the build.
+var version = "dev"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A closed terminal is no reason to stop serving (F61).
+	signal.Ignore(syscall.SIGHUP)
+	code := realMain(ctx, os.Args[1:])
+	stop()
+	os.Exit(code)
+}
+
+// exit carries a named exit code with its one line.
+type exit struct {
+	code int
+	err  error
+}
+
+func (e *exit) Error() string { return e.err.Error() }
+func (e *exit) Unwrap() error { return e.err }
+
+func realMain(ctx context.Context, args []string) int {
+	cfg, err := config.FromEnvironment()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mangrove-scraper:", err)
+		return config.ExitConfig
+	}
+	switch {
+	case len(args) == 0:
+		err = run(ctx, cfg, logging.New(os.Stderr, "scraper", cfg.LogLevel))
+	case len(args) == 1 && args[0] == "migrate":
+		err = migrate(ctx, cfg)
+	case len(args) == 1 && args[0] == "version":
+		fmt.Println(version)
+	default:
+		err = operate(ctx, cfg, args)
+	}
+	if err == nil {
+		return config.ExitOK
+	}
+	fmt.Fprintln(os.Stderr, "mangrove-scraper:", err)
+	var e *exit
+	if errors.As(err, &e) {
+		return e.code
+	}
+	return config.ExitFailure
+}

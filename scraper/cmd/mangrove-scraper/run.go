@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+
+	"mangrove/internal/config"
+	"mangrove/internal/durable"
+	"mangrove/internal/fault"
+	"mangrove/internal/grpcserver"
+	"mangrove/internal/pg"
+	"mangrove/migrations"
+	scraperv1 "mangrove/proto/gen/scraper/v1"
+	"mangrove/scraper/internal/cover"
+	"mangrove/scraper/internal/follow"
+	"mangrove/scraper/internal/inventory"
+	"mangrove/scraper/internal/job"
+	"mangrove/scraper/internal/live"
+	"mangrove/scraper/internal/publish"
+	"mangrove/scraper/internal/queue"
+	"mangrove/scraper/internal/rpc"
+	"mangrove/scraper/internal/source"
+	"mangrove/scraper/internal/source/all"
+	"mangrove/scraper/internal/staging"
+	"mangrove/scraper/internal/store"
+)
+
+// stopGrace is how long calls under way may take when the scraper stops.
+const stopGrace = 5 * time.Second
+
+// run wires the scraper, top to bottom, and works until ctx ends.
+func run(ctx context.Context, cfg config.Config, log *zap.Logger) error {
+	// One scraper a data folder (SUP-7).
+	for _, dir := range []string{cfg.RunDir(), filepath.Join(cfg.DataDir, "scraper")} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return &exit{config.ExitConfig, fmt.Errorf("%s: %s cannot be made: %s", config.Data, dir, durable.Reason(err))}
+		}
+	}
+	lock, err := durable.TakeLock(filepath.Join(cfg.DataDir, "scraper", "scraper.lock"))
+	if errors.Is(err, durable.ErrLocked) {
+		return &exit{config.ExitLock, fmt.Errorf("%s: another scraper works on %s", config.Data, cfg.DataDir)}
+	}
+	if err != nil {
+		return &exit{config.ExitConfig, fmt.Errorf("%s: %s", config.Data, durable.Reason(err))}
+	}
+	defer func() { _ = lock.Unlock() }()
+
+	address, err := cfg.RoleURL("scraper")
+	if err != nil {
+		return &exit{config.ExitConfig, err}
+	}
+	pool, err := pg.Open(ctx, address.Reveal(), pg.Options{Schema: store.Schema})
+	if err != nil {
+		return &exit{config.ExitConfig, fmt.Errorf("%s: %w", config.DatabaseURLScraper, err)}
+	}
+	defer pool.Close()
+	db := store.New(pool)
+	hub := live.NewHub()
+	covers := cover.New(filepath.Join(cfg.DataDir, "scraper", "covers"))
+
+	adapters, closeAdapters, err := all.Adapters(all.Options{SampleURL: cfg.SampleURL})
+	if err != nil {
+		return err
+	}
+	defer closeAdapters()
+	bySite := map[string]source.Adapter{}
+	for _, a := range adapters {
+		bySite[a.Site().Key] = a
+	}
+	// A Lane's connection is its own for as long as it works.
+	claims, err := pg.Open(ctx, address.Reveal(), pg.Options{Schema: store.Schema, MaxConns: int32(len(adapters)) + 1})
+	if err != nil {
+		return &exit{config.ExitConfig, fmt.Errorf("%s: %w", config.DatabaseURLScraper, err)}
+	}
+	defer claims.Close()
+	lanes := newLanes(cfg, log, db, claims, hub, covers)
+	wake := lanes.wake
+
+	server := grpcserver.New(log, grpc.Creds(grpcserver.PeerCredentials(os.Geteuid())))
+	scraperv1.RegisterScraperServiceServer(server.Server, &rpc.Server{
+		Version: version, Started: time.Now(), Store: db, Covers: covers, Hub: hub, Adapters: bySite, Wake: wake,
+		Follows: &follow.Reconciler{Store: db, Queue: queue.New(db), Adapters: bySite, Wake: wake},
+	})
+	listener, err := grpcserver.ListenUnix(cfg.ScraperSocket())
+	if err != nil {
+		return &exit{config.ExitConfig, fmt.Errorf("%s: %w", config.Data, err)}
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	server.Set(grpcserver.Liveness, true)
+	log.Info("scraper started", zap.String("version", version), zap.Int("sites", len(adapters)))
+
+	err = waitForDatabase(ctx, pool, log)
+	if err == nil && ctx.Err() == nil {
+		err = prepare(ctx, cfg, db, inventory.NewMarker(cfg.LibraryDir, db), adapters, log)
+	}
+	if err == nil && ctx.Err() == nil {
+		work(ctx, pool, db, server, lanes, adapters, log)
+	}
+
+	// Health first, so that nobody asks for more; then calls; the pool last,
+	// since a call may still be using it.
+	server.Stop(stopGrace)
+	if serr := <-served; err == nil && ctx.Err() == nil {
+		err = serr
+	}
+	log.Info("scraper stopped", zap.Error(err))
+	return err
+}
+
+// identity is what every Site is told: who asks, and that nobody pretends to be
+// a browser.
+func identity() string { return "Mangrove/" + version + " (self-hosted manga library)" }
+
+// waitForDatabase returns nil once the database answers and is migrated to this
+// program's version. One that is down or not yet migrated is waited for (SUP-3);
+// one that is newer is not touched.
+func waitForDatabase(ctx context.Context, pool *pgxpool.Pool, log *zap.Logger) error {
+	said := ""
+	for ctx.Err() == nil {
+		err := migrations.Check(ctx, pool)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, migrations.ErrNewer):
+			return &exit{config.ExitConfig, err}
+		case err.Error() != said && ctx.Err() == nil:
+			said = err.Error()
+			log.Warn("waiting for the database", zap.NamedError("cause", errors.New(connectReason(err))))
+		}
+		pause(ctx, time.Second)
+	}
+	return nil
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// prepare looks at what an earlier process left: the library's identity, and
+// stages whose chapters are committed.
+func prepare(ctx context.Context, cfg config.Config, db *store.Store, marker *inventory.Marker, adapters []source.Adapter, log *zap.Logger) error {
+	err := marker.Establish(ctx)
+	if err == nil {
+		err = publish.Probe(cfg.LibraryDir)
+	}
+	switch {
+	case fault.Is(err, fault.Storage):
+		// The rest works without the library: polling, reading, the pages.
+		log.Error("downloads are on hold", zap.Error(err))
+		if herr := db.SetHold(ctx, "storage", job.Reason(err), time.Now()); herr != nil {
+			return herr
+		}
+	case err != nil:
+		return err
+	}
+	for _, a := range adapters {
+		site := a.Site().Key
+		for _, s := range a.Listed() {
+			if err := db.EnsureListed(ctx, site, s); err != nil {
+				return err
+			}
+		}
+	}
+	stages, err := staging.List(cfg.LibraryDir)
+	if err != nil {
+		log.Warn("staging could not be read", zap.Error(err))
+		return nil
+	}
+	committed, err := db.Committed(ctx, stages)
+	if err != nil {
+		return err
+	}
+	for _, fingerprint := range committed {
+		if err := staging.Remove(cfg.LibraryDir, fingerprint); err != nil {
+			log.Warn("a committed stage could not be removed", zap.Error(err))
+		}
+	}
+	if left := len(stages) - len(committed); left > 0 {
+		log.Info("stages kept for later", zap.Int("stages", left))
+	}
+	return nil
+}
+
+// passesKept is how long Pass rows are kept (POLL-7).
+const passesKept = 14 * 24 * time.Hour
+
+// work runs the Lanes until ctx ends, and says all the while whether the
+// database answers.
+func work(ctx context.Context, pool *pgxpool.Pool, db *store.Store, server *grpcserver.Server, lanes *lanes, adapters []source.Adapter, log *zap.Logger) {
+	var running sync.WaitGroup
+	for _, a := range adapters {
+		running.Go(func() { lanes.keep(ctx, a) })
+	}
+	server.Set(grpcserver.Readiness, true)
+	ready, pruned := true, time.Time{}
+	for ctx.Err() == nil {
+		ping, cancel := context.WithTimeout(ctx, 3*time.Second)
+		err := pool.Ping(ping)
+		cancel()
+		if ctx.Err() != nil {
+			break
+		}
+		if (err == nil) != ready {
+			ready = err == nil
+			server.Set(grpcserver.Readiness, ready)
+			log.Info("database", zap.Bool("answers", ready))
+		}
+		if ready && time.Since(pruned) > time.Hour {
+			if err := db.PrunePasses(ctx, time.Now().Add(-passesKept)); err != nil {
+				log.Warn("old Passes could not be pruned", zap.Error(err))
+			}
+			pruned = time.Now()
+		}
+		pause(ctx, 5*time.Second)
+	}
+	server.Set(grpcserver.Readiness, false)
+	running.Wait()
+}

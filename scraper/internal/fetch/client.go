@@ -1,0 +1,233 @@
+package fetch
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptrace"
+	"net/url"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"golang.org/x/net/publicsuffix"
+
+	"mangrove/internal/fault"
+	"mangrove/internal/logging"
+	"mangrove/scraper/internal/source"
+)
+
+// Slots hands out the right to send one request. Acquire returns when the Lane's
+// pacing and the Site's circuit allow it; release is called when the answer has
+// been read. An error is classified: a circuit that is not closed is no request.
+type Slots interface {
+	Acquire(ctx context.Context, want source.Want) (release func(), err error)
+}
+
+// Limits of one request (JOB-13, C20).
+const (
+	imageTimeout    = 60 * time.Second
+	metadataTimeout = 30 * time.Second
+	maxImage        = 32 << 20
+	maxMetadata     = 8 << 20
+	maxRedirects    = 5
+	// tries in all, for network failures only.
+	tries = 3
+)
+
+// Options make a Client for one Site.
+type Options struct {
+	Site  source.Site
+	Slots Slots
+	// Allow are the private ranges the operator listed.
+	Guard Guard
+	// Identity is the User-Agent: who is asking, stated plainly.
+	Identity string
+	// FirstWait is the wait before the second try; 0 means two seconds.
+	FirstWait time.Duration
+}
+
+// Client asks one Site. It keeps that Site's cookies apart from all others'.
+type Client struct {
+	o    Options
+	http *http.Client
+}
+
+var _ source.Fetcher = (*Client)(nil)
+
+// New makes a Client.
+func New(o Options) *Client {
+	if o.FirstWait == 0 {
+		o.FirstWait = 2 * time.Second
+	}
+	jar, err := cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List})
+	if err != nil {
+		// New fails for no input it is given here.
+		panic(err)
+	}
+	dialer := o.Guard.dialer()
+	dialer.Timeout = 15 * time.Second
+	inFlight := max(o.Site.ImagesInFlight, 2)
+	c := &Client{o: o}
+	c.http = &http.Client{
+		Jar: jar,
+		Transport: &http.Transport{
+			Proxy:                  nil,
+			DialContext:            dialer.DialContext,
+			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
+			ForceAttemptHTTP2:      true,
+			MaxIdleConnsPerHost:    inFlight,
+			MaxConnsPerHost:        inFlight,
+			IdleConnTimeout:        90 * time.Second,
+			TLSHandshakeTimeout:    15 * time.Second,
+			MaxResponseHeaderBytes: 1 << 20,
+		},
+		CheckRedirect: func(req *http.Request, via []*http.Request) error {
+			if len(via) > maxRedirects {
+				return errLoop
+			}
+			if via[len(via)-1].URL.Scheme == "https" && req.URL.Scheme != "https" {
+				return errScheme
+			}
+			return c.allowed(req.URL)
+		},
+	}
+	return c
+}
+
+// Close drops idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+func (c *Client) allowed(u *url.URL) error {
+	if u.Scheme != "http" && u.Scheme != "https" {
+		return errScheme
+	}
+	if u.User != nil || !slices.ContainsFunc(c.o.Site.Hosts, func(h string) bool { return h == u.Host || h == u.Hostname() && standardPort(u.Port()) }) {
+		return errHost
+	}
+	return nil
+}
+
+func standardPort(p string) bool { return p == "" || p == "80" || p == "443" }
+
+// Get asks for r and returns the answer, or a classified error. Network
+// failures are tried again a few times, each through a slot of its own; nothing
+// else ever is.
+func (c *Client) Get(ctx context.Context, r source.Request) (*source.Response, error) {
+	u, err := url.Parse(r.URL)
+	if err == nil {
+		err = c.allowed(u)
+	}
+	if err != nil {
+		return nil, transportFault(r.URL, err, true)
+	}
+	wait := backoff.NewExponentialBackOff()
+	wait.InitialInterval = c.o.FirstWait
+	wait.MaxInterval = 30 * time.Second
+	return backoff.Retry(ctx, func() (*source.Response, error) {
+		resp, err := c.once(ctx, r)
+		switch {
+		case err == nil:
+			return resp, nil
+		case ctx.Err() != nil, !fault.Is(err, fault.Network), asksForQuiet(err):
+			return nil, backoff.Permanent(err)
+		}
+		return nil, err
+	}, backoff.WithBackOff(wait), backoff.WithMaxTries(tries))
+}
+
+// asksForQuiet reports whether the Site named a time before which it wants no
+// further request: a retry would hurry it (JOB-7).
+func asksForQuiet(err error) bool {
+	var f *fault.Error
+	return errors.As(err, &f) && !f.RetryAfter.IsZero()
+}
+
+func (c *Client) once(ctx context.Context, r source.Request) (*source.Response, error) {
+	release, err := c.o.Slots.Acquire(ctx, r.Want)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+
+	timeout, limit := metadataTimeout, int64(maxMetadata)
+	if r.Want == source.WantImage {
+		timeout, limit = imageTimeout, maxImage
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	var connected atomic.Bool
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL, nil)
+	if err != nil {
+		return nil, transportFault(r.URL, errScheme, true)
+	}
+	req.Header.Set("User-Agent", c.o.Identity)
+	req.Header.Set("Accept", accept[r.Want])
+	setIf(req.Header, "Referer", r.Referer)
+	setIf(req.Header, "If-None-Match", r.Validators.ETag)
+	setIf(req.Header, "If-Modified-Since", r.Validators.LastModified)
+
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, transportFault(r.URL, err, connected.Load())
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if err := statusFault(r.URL, resp, time.Now()); err != nil {
+		// Read a little so that the connection can be used again.
+		_, _ = io.CopyN(io.Discard, resp.Body, 64<<10)
+		return nil, err
+	}
+	out := &source.Response{
+		URL:        resp.Request.URL.String(),
+		Permanent:  permanently(resp),
+		MediaType:  mediaTypeOf(resp.Header),
+		Validators: source.Validators{ETag: resp.Header.Get("ETag"), LastModified: resp.Header.Get("Last-Modified")},
+	}
+	if resp.StatusCode == http.StatusNotModified {
+		if r.Validators == (source.Validators{}) {
+			return nil, fault.Newf(fault.Network, "get", logging.URL(r.URL), "the Site answered 304 to a request without validators").WithEvidence(fault.Answered)
+		}
+		out.NotModified = true
+		return out, nil
+	}
+	out.Body, err = io.ReadAll(io.LimitReader(resp.Body, limit+1))
+	if err != nil {
+		return nil, transportFault(r.URL, err, true)
+	}
+	if int64(len(out.Body)) > limit {
+		return nil, fault.New(fault.Parser, "get", logging.URL(r.URL), errTooLarge).WithEvidence(fault.Answered)
+	}
+	if err := bodyFault(r.URL, r.Want, out.MediaType, out.Body); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+var accept = map[source.Want]string{
+	source.WantHTML:  "text/html,application/xhtml+xml;q=0.9",
+	source.WantJSON:  "application/json",
+	source.WantImage: "image/avif,image/webp,image/png,image/jpeg,image/gif;q=0.8",
+}
+
+func setIf(h http.Header, name, value string) {
+	if value != "" {
+		h.Set(name, value)
+	}
+}
+
+// permanently reports whether the answer came by permanent redirects only.
+func permanently(resp *http.Response) bool {
+	moved := false
+	for r := resp.Request.Response; r != nil; r = r.Request.Response {
+		if r.StatusCode != http.StatusMovedPermanently && r.StatusCode != http.StatusPermanentRedirect {
+			return false
+		}
+		moved = true
+	}
+	return moved
+}

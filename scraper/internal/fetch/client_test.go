@@ -1,0 +1,215 @@
+package fetch_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"mangrove/internal/fakesite"
+	"mangrove/internal/fault"
+	"mangrove/scraper/internal/fetch"
+	"mangrove/scraper/internal/source"
+)
+
+// anytime lets every request go at once.
+type anytime struct{}
+
+func (anytime) Acquire(context.Context, source.Want) (func(), error) { return func() {}, nil }
+
+func client(t *testing.T, hosts ...string) (*fakesite.Server, *fetch.Client) {
+	t.Helper()
+	s := fakesite.Start(t)
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := fetch.New(fetch.Options{
+		Site: source.Site{Key: "t", Hosts: append(hosts, u.Host)}, Slots: anytime{}, Identity: "Mangrove/test", FirstWait: time.Millisecond,
+		Guard: fetch.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}},
+	})
+	t.Cleanup(c.Close)
+	return s, c
+}
+
+func header(pairs ...string) http.Header {
+	h := http.Header{}
+	for i := 0; i < len(pairs); i += 2 {
+		h.Set(pairs[i], pairs[i+1])
+	}
+	return h
+}
+
+func TestGetClassifies(t *testing.T) {
+	page := "<html><body>" + strings.Repeat("words ", 100) + "</body></html>"
+	tests := []struct {
+		name     string
+		answer   fakesite.Answer
+		want     source.Want
+		class    fault.Class
+		evidence fault.Evidence
+		requests int
+	}{
+		{"good", fakesite.HTML(page), source.WantHTML, "", "", 1},
+		{"not found", fakesite.Status(404), source.WantHTML, fault.NotFound, fault.PageRead, 1},
+		{"gone", fakesite.Status(410), source.WantHTML, fault.NotFound, fault.PageRead, 1},
+		{"unauthorised", fakesite.Status(401), source.WantHTML, fault.Access, fault.Answered, 1},
+		{"forbidden", fakesite.Status(403), source.WantImage, fault.Access, fault.Answered, 1},
+		{"too many", fakesite.Status(429), source.WantHTML, fault.Access, fault.Answered, 1},
+		{"server error is tried again", fakesite.Status(503), source.WantHTML, fault.Network, fault.Answered, 3},
+		{"a server that names a time is not hurried", fakesite.Answer{Status: 503, Header: header("Retry-After", "120")}, source.WantHTML, fault.Network, fault.Answered, 1},
+		{"challenge by header", fakesite.Answer{Status: 503, Header: header("cf-mitigated", "challenge")}, source.WantHTML, fault.Access, fault.Answered, 1},
+		{
+			"challenge with status 200",
+			fakesite.HTML(`<html><title>Just a moment...</title><script>window._cf_chl_opt={}</script><script src="/cdn-cgi/challenge-platform/x"></script></html>`),
+			source.WantHTML, fault.Access, fault.Answered, 1,
+		},
+		{"a page that speaks of challenges", fakesite.HTML("<html><title>The challenge</title>Just a moment... said the captcha to Cloudflare</html>"), source.WantHTML, "", "", 1},
+		{"an image where a page was due", fakesite.Bytes("image/png", []byte("x")), source.WantHTML, fault.Parser, fault.Answered, 1},
+		{"a page where an image was due", fakesite.HTML(page), source.WantImage, fault.Page, fault.Answered, 1},
+		{"not JSON", fakesite.HTML(page), source.WantJSON, fault.Parser, fault.Answered, 1},
+		{"reset", fakesite.Answer{Reset: true}, source.WantHTML, fault.Network, fault.Answered, 3},
+		{"cut short", fakesite.Answer{ContentType: "text/html", Body: []byte(page), CutAfter: 20}, source.WantHTML, fault.Network, fault.Answered, 3},
+		{"too large", fakesite.Answer{ContentType: "text/html", Body: make([]byte, 9<<20)}, source.WantHTML, fault.Parser, fault.Answered, 1},
+		{"304 nobody asked for", fakesite.Status(304), source.WantHTML, fault.Network, fault.Answered, 3},
+		{"redirect to another host", fakesite.Answer{Status: 302, Header: header("Location", "http://example.org/")}, source.WantHTML, fault.Parser, fault.Answered, 1},
+		{"redirect to a file", fakesite.Answer{Status: 302, Header: header("Location", "file:///etc/passwd")}, source.WantHTML, fault.Parser, fault.Answered, 1},
+		{"redirect for ever", fakesite.Answer{Status: 302, Header: header("Location", "/page")}, source.WantHTML, fault.Parser, fault.Answered, 6},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s, c := client(t)
+			s.On("/page", tt.answer)
+			_, err := c.Get(t.Context(), source.Request{URL: s.URL + "/page?token=canary", Want: tt.want})
+			if got := fault.Of(err); got != tt.class {
+				t.Errorf("class %q (%v), want %q", got, err, tt.class)
+			}
+			var f *fault.Error
+			if errors.As(err, &f) && f.Evidence != tt.evidence {
+				t.Errorf("evidence %q, want %q", f.Evidence, tt.evidence)
+			}
+			if err != nil && strings.Contains(err.Error(), "canary") {
+				t.Errorf("the query stands in the error: %v", err)
+			}
+			if got := s.Count("/page"); got != tt.requests {
+				t.Errorf("%d requests, want %d", got, tt.requests)
+			}
+		})
+	}
+}
+
+func TestNothingAnswers(t *testing.T) {
+	s, c := client(t)
+	s.Close()
+	_, err := c.Get(t.Context(), source.Request{URL: s.URL + "/", Want: source.WantHTML})
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Class != fault.Network || f.Evidence != fault.NoRead {
+		t.Errorf("connection refused: got %v, want network without a read", err)
+	}
+}
+
+func TestUndeclaredHostsAreNeverDialled(t *testing.T) {
+	s, c := client(t, "private.example")
+	other := fakesite.Start(t)
+	for _, address := range []string{
+		other.URL + "/", "file:///etc/passwd", "gopher://x/", "javascript:alert(1)", "http://user:pw@" + strings.TrimPrefix(s.URL, "http://") + "/", "//x", "", "http://[::1]:80/",
+	} {
+		if _, err := c.Get(t.Context(), source.Request{URL: address, Want: source.WantHTML}); !fault.Is(err, fault.Parser) {
+			t.Errorf("%q: got %v, want it refused before it is asked", address, err)
+		}
+	}
+	if n := len(other.Ledger().Requests) + len(s.Ledger().Requests); n != 0 {
+		t.Errorf("%d requests were sent", n)
+	}
+}
+
+func TestTheGuardStopsADeclaredHostAtAPrivateAddress(t *testing.T) {
+	s := fakesite.Start(t)
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := fetch.New(fetch.Options{Site: source.Site{Key: "t", Hosts: []string{u.Host}}, Slots: anytime{}, FirstWait: time.Millisecond})
+	t.Cleanup(c.Close)
+	_, err = c.Get(t.Context(), source.Request{URL: s.URL + "/", Want: source.WantHTML})
+	var f *fault.Error
+	if !errors.As(err, &f) || !strings.Contains(err.Error(), "not allowed") || f.Evidence != fault.NoRead {
+		t.Errorf("got %v, want the address refused and no read", err)
+	}
+	if n := len(s.Ledger().Requests); n != 0 {
+		t.Errorf("%d requests reached a loopback address", n)
+	}
+}
+
+func TestConditionalRequestAndIdentity(t *testing.T) {
+	s, c := client(t)
+	s.On("/page", fakesite.Answer{ContentType: "text/html", Header: header("ETag", `"a"`, "Last-Modified", "Mon, 02 Jan 2006 15:04:05 GMT"), Body: []byte("<html>")}, fakesite.Status(304))
+	first, err := c.Get(t.Context(), source.Request{URL: s.URL + "/page", Want: source.WantHTML})
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := c.Get(t.Context(), source.Request{URL: s.URL + "/page", Want: source.WantHTML, Validators: first.Validators})
+	if err != nil || !second.NotModified {
+		t.Errorf("got %+v, %v; want not modified", second, err)
+	}
+	asked := s.Ledger().Requests
+	if got := asked[1].Header.Get("If-None-Match"); got != `"a"` {
+		t.Errorf("If-None-Match %q", got)
+	}
+	if got := asked[0].Header.Get("User-Agent"); got != "Mangrove/test" {
+		t.Errorf("User-Agent %q, want it stated plainly", got)
+	}
+}
+
+func TestPermanentRedirectIsToldApart(t *testing.T) {
+	s, c := client(t)
+	s.On("/new", fakesite.HTML("<html>"))
+	for status, want := range map[int]bool{301: true, 308: true, 302: false, 307: false} {
+		s.On("/old", fakesite.Answer{Status: status, Header: header("Location", "/new")})
+		r, err := c.Get(t.Context(), source.Request{URL: s.URL + "/old", Want: source.WantHTML})
+		if err != nil || r.Permanent != want || !strings.HasSuffix(r.URL, "/new") {
+			t.Errorf("%d: %+v, %v; want permanent %v", status, r, err, want)
+		}
+	}
+}
+
+func TestRetryAfterIsRecorded(t *testing.T) {
+	for value, want := range map[string]time.Duration{"120": 2 * time.Minute, "-1": 0, "1000000000": 0, "junk": 0, "Mon, 02 Jan 2006 15:04:05 GMT": 0, "": 0} {
+		s, c := client(t)
+		s.On("/p", fakesite.Answer{Status: 429, Header: header("Retry-After", value)})
+		_, err := c.Get(t.Context(), source.Request{URL: s.URL + "/p", Want: source.WantHTML})
+		var f *fault.Error
+		if !errors.As(err, &f) {
+			t.Fatal(err)
+		}
+		if got := time.Until(f.RetryAfter).Round(time.Minute); (want == 0) != f.RetryAfter.IsZero() || (want != 0 && got != want) {
+			t.Errorf("Retry-After %q: in %v, want %v", value, got, want)
+		}
+	}
+}
+
+func TestAStopEndsTheRead(t *testing.T) {
+	s, c := client(t)
+	s.On("/slow", fakesite.Answer{ContentType: "text/html", Body: bytes.Repeat([]byte("x"), 100), Hold: make(chan struct{})})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		_, err := c.Get(ctx, source.Request{URL: s.URL + "/slow", Want: source.WantHTML})
+		done <- err
+	}()
+	if err := s.WaitCount(t.Context(), "/slow", 1); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := <-done; err == nil {
+		t.Error("a stopped read came back well")
+	}
+	if got := s.Count("/slow"); got != 1 {
+		t.Errorf("asked %d times, a stop was taken for a failure", got)
+	}
+}

@@ -1,0 +1,111 @@
+// Package follow reconciles the reader's wishes with what is really polled
+// (OWN-3). It knows in which order messages count and what a wish means for a
+// Series; the store keeps the revision and the rows. It never asks a Site.
+package follow
+
+import (
+	"context"
+	"time"
+
+	"mangrove/scraper/internal/source"
+)
+
+// Grace is how long a Series missing from a whole set stays.
+const Grace = 24 * time.Hour
+
+// Wish is one followed Series.
+type Wish struct {
+	Key       source.Key
+	Download  bool
+	Languages []string
+}
+
+// Message is one change of the follows, or the whole desired set.
+type Message struct {
+	Revision   int64
+	Whole      bool
+	Follows    []Wish
+	Unfollowed []source.Key
+}
+
+// Placed is a Wish with where its Series is read.
+type Placed struct {
+	Wish
+	// Title and URL stand in until the first good read.
+	Title, URL string
+	// Listed is true for a Series its Site offers anyway.
+	Listed bool
+}
+
+// Change is a Message whose Series have been looked up.
+type Change struct {
+	Revision   int64
+	Whole      bool
+	Follows    []Placed
+	Unfollowed []source.Key
+	// Listed are Series that stay known when nobody follows them.
+	Listed map[source.Key]bool
+}
+
+// Store applies a Change in one transaction.
+type Store interface {
+	// ApplyFollows refuses a revision that is not newer than the highest
+	// applied (the same whole set again is no harm and is applied again).
+	ApplyFollows(ctx context.Context, c Change, now time.Time) (highest int64, stale bool, err error)
+}
+
+// Queue orders downloads.
+type Queue interface {
+	Request(ctx context.Context, key source.Key) error
+}
+
+// Reconciler applies the reader's messages.
+type Reconciler struct {
+	Store    Store
+	Queue    Queue
+	Adapters map[string]source.Adapter
+	// Wake makes a Site's Lane look for work.
+	Wake func(site string)
+}
+
+// Result says what came of a message.
+type Result struct {
+	Revision int64
+	Stale    bool
+	Unknown  []source.Key
+}
+
+// Apply applies m. Follows on Sites without an adapter are named and kept out.
+func (r *Reconciler) Apply(ctx context.Context, m Message) (Result, error) {
+	c := Change{Revision: m.Revision, Whole: m.Whole, Unfollowed: m.Unfollowed, Listed: map[source.Key]bool{}}
+	var out Result
+	places := map[source.Key]source.Series{}
+	for site, a := range r.Adapters {
+		for _, s := range a.Listed() {
+			key := source.Key{Site: site, SeriesID: s.ID}
+			c.Listed[key], places[key] = true, s
+		}
+	}
+	for _, w := range m.Follows {
+		if _, ok := r.Adapters[w.Key.Site]; !ok {
+			out.Unknown = append(out.Unknown, w.Key)
+			continue
+		}
+		s, listed := places[w.Key]
+		c.Follows = append(c.Follows, Placed{Wish: w, Title: s.Title, URL: s.URL, Listed: listed})
+	}
+	var err error
+	out.Revision, out.Stale, err = r.Store.ApplyFollows(ctx, c, time.Now())
+	if err != nil || out.Stale {
+		return out, err
+	}
+	for _, f := range c.Follows {
+		if f.Download {
+			if err := r.Queue.Request(ctx, f.Key); err != nil {
+				return out, err
+			}
+		}
+		r.Wake(f.Key.Site)
+	}
+	return out, nil
+}

@@ -1,0 +1,245 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"mangrove/internal/fault"
+	"mangrove/scraper/internal/live"
+	"mangrove/scraper/internal/poll"
+	"mangrove/scraper/internal/publish"
+	"mangrove/scraper/internal/source"
+)
+
+// Target is the Series a Job is for, as the store knows it.
+type Target struct {
+	Key    source.Key
+	Series source.Series
+	// Languages are those wanted; empty takes the Site's.
+	Languages []string
+	// Folder is its folder in the library, "" before the first publication.
+	Folder string
+	// LastGoodRead is zero before the first.
+	LastGoodRead time.Time
+}
+
+// Publication is one chapter that has become visible.
+type Publication struct {
+	Chapter     source.Chapter
+	SeriesTitle string
+	File        publish.File
+	Fingerprint string
+}
+
+// Store keeps Jobs. Every state change is committed before it returns (JOB-6),
+// and is compare-and-set: a Job that has moved meanwhile is of class stale.
+type Store interface {
+	// Move changes the state of j, if it is still the one j holds.
+	Move(ctx context.Context, j Job, c Change) (Job, error)
+	// Plan records the chapters a Job is for and moves it, in one transaction.
+	Plan(ctx context.Context, j Job, chapters []source.Chapter, c Change) (Job, error)
+	// Lacking lists the chapters a Series has and the library lacks, in reading order.
+	Lacking(ctx context.Context, key source.Key) ([]source.Chapter, error)
+	// NextChapter returns the next chapter of j still to be fetched.
+	NextChapter(ctx context.Context, j Job) (ch source.Chapter, ok bool, err error)
+	// StartChapter marks the chapter under way.
+	StartChapter(ctx context.Context, j Job, chapterID string) error
+	// SetAside records a chapter that the Job goes on without.
+	SetAside(ctx context.Context, j Job, chapterID string, class fault.Class, reason string) error
+	// Commit records a publication in the library's change log and in j.
+	Commit(ctx context.Context, j Job, p Publication) error
+	// Target reads the Series of a Job.
+	Target(ctx context.Context, key source.Key) (Target, error)
+	// NameFolder gives the Series its folder if it has none and returns the one it has.
+	NameFolder(ctx context.Context, key source.Key, folder string) (string, error)
+	// SaveReading stores what a good read of the Series page said.
+	SaveReading(ctx context.Context, key source.Key, r source.Reading, now time.Time) error
+}
+
+// Marker looks at the library's marker file, before each publication (INV-5).
+type Marker interface {
+	Check(ctx context.Context) error
+}
+
+// Runner does the work of Jobs of one Site.
+type Runner struct {
+	Library string
+	Store   Store
+	Marker  Marker
+	Hub     *live.Hub
+	Adapter source.Adapter
+	Fetcher source.Fetcher
+	// Generator names this program in what it writes.
+	Generator string
+}
+
+// freshRead is how old a good read may be for an inspection to rely on it
+// instead of asking the Site for the same page again.
+const freshRead = 10 * time.Minute
+
+// Inspect lists what a requested Job would fetch (JOB-3). It asks for no image.
+// The returned error is about the Job or its Site and is already recorded in
+// the Job; a stop leaves the Job inspecting, to be inspected anew.
+func (r *Runner) Inspect(ctx context.Context, j Job) error {
+	j, err := r.Store.Move(ctx, j, Change{To: Inspecting, Retries: j.Retries})
+	if err != nil {
+		return err
+	}
+	r.Hub.Changed(j.Key)
+	chapters, err := r.inspect(ctx, j)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	defer r.Hub.Changed(j.Key)
+	if err != nil {
+		return r.fail(ctx, j, err)
+	}
+	if len(chapters) == 0 {
+		_, err := r.Store.Move(ctx, j, Change{To: Done, Retries: j.Retries})
+		return err
+	}
+	j, err = r.Store.Plan(ctx, j, chapters, Change{To: Ready, Retries: j.Retries})
+	if err != nil || !j.Unattended {
+		return err
+	}
+	_, err = r.Store.Move(ctx, j, Change{To: Queued, Retries: j.Retries})
+	return err
+}
+
+func (r *Runner) inspect(ctx context.Context, j Job) ([]source.Chapter, error) {
+	t, err := r.Store.Target(ctx, j.Key)
+	if err != nil {
+		return nil, err
+	}
+	if time.Since(t.LastGoodRead) > freshRead {
+		got := poll.Check(ctx, r.Adapter, r.Fetcher, source.Ask{SeriesID: j.Key.SeriesID, URL: t.Series.URL})
+		switch got.Outcome {
+		case poll.OK:
+			if err := r.Store.SaveReading(ctx, j.Key, got.Reading, time.Now()); err != nil {
+				return nil, err
+			}
+		case poll.NoChapter:
+			return nil, fault.New(fault.Unavailable, "inspect", j.Key.String(), got.Err)
+		default:
+			return nil, got.Err
+		}
+	}
+	lacking, err := r.Store.Lacking(ctx, j.Key)
+	if err != nil {
+		return nil, err
+	}
+	wanted := t.Languages
+	if len(wanted) == 0 {
+		wanted = r.Adapter.Site().Languages
+	}
+	var out []source.Chapter
+	for _, ch := range lacking {
+		if !ch.External && speaks(wanted, ch.Language) {
+			out = append(out, ch)
+		}
+	}
+	return out, nil
+}
+
+// speaks reports whether a chapter's language is wanted: "en" takes "en-GB",
+// a chapter of unknown language is always taken.
+func speaks(wanted []string, language string) bool {
+	if len(wanted) == 0 || language == "" {
+		return true
+	}
+	for _, w := range wanted {
+		if strings.EqualFold(w, language) || strings.HasPrefix(strings.ToLower(language), strings.ToLower(w)+"-") {
+			return true
+		}
+	}
+	return false
+}
+
+// Step does the next unit of a queued or downloading Job: one chapter, or the
+// end of the Job. A failure is recorded in the Job and returned for the Lane,
+// which judges what it means for the Site.
+func (r *Runner) Step(ctx context.Context, j Job) error {
+	if j.State == Queued {
+		var err error
+		if j, err = r.Store.Move(ctx, j, Change{To: Downloading, Retries: j.Retries}); err != nil {
+			return err
+		}
+	}
+	defer r.Hub.Changed(j.Key)
+	ch, ok, err := r.Store.NextChapter(ctx, j)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		_, err := r.Store.Move(ctx, j, Change{To: Done, Retries: j.Retries})
+		if err == nil {
+			err = r.forgetCheckpoint(j)
+		}
+		return err
+	}
+	err = r.chapter(ctx, j, ch)
+	switch class := fault.Of(err); {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case class == fault.Stale, class == fault.Away:
+		// Lost to another writer, or our own database is down: nothing is known
+		// of the chapter, and nothing is said of it.
+		return err
+	case class == fault.Page, class == fault.Conflict:
+		// The Job goes on; the Site is untouched (JOB-4).
+		return r.Store.SetAside(ctx, j, ch.ID, class, Reason(err))
+	}
+	return r.fail(ctx, j, err)
+}
+
+// fail records what a failure makes of j and returns the failure.
+func (r *Runner) fail(ctx context.Context, j Job, cause error) error {
+	class := fault.Of(cause)
+	if class == fault.Away || class == fault.Stale {
+		return cause
+	}
+	if !fault.Lookup(class).Job && class != fault.NotFound {
+		class = fault.Unknown
+	}
+	if _, err := r.Store.Move(ctx, j, j.AfterFailure(class, Reason(cause), time.Now())); err != nil {
+		return errors.Join(cause, err)
+	}
+	return cause
+}
+
+// Reason words a failure in one line for the Job's row.
+func Reason(err error) string {
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Err == nil {
+		return firstLine(err.Error())
+	}
+	return firstLine(f.Op + " " + f.Subject + ": " + f.Err.Error())
+}
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	if r := []rune(s); len(r) > 300 {
+		s = string(r[:300]) + "…"
+	}
+	return s
+}
+
+// pages asks the adapter for a chapter's page list; a panic is a parser failure.
+func (r *Runner) pages(ctx context.Context, key source.Key, ch source.Chapter) (pages []source.Page, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = source.Unparsed(ch.URL, "the adapter panicked: %v\n%s", p, debug.Stack())
+		}
+	}()
+	pages, err = r.Adapter.Pages(ctx, r.Fetcher, key, ch)
+	if fault.Is(err, fault.NotFound) {
+		// The Series is there, this chapter is not: its own trouble only.
+		return nil, fault.New(fault.Page, "read the pages of", key.String()+"/"+ch.ID, errors.New("the Site no longer has this chapter"))
+	}
+	return pages, err
+}

@@ -1,0 +1,339 @@
+package lane
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"mangrove/internal/fault"
+	"mangrove/scraper/internal/circuit"
+	"mangrove/scraper/internal/job"
+	"mangrove/scraper/internal/live"
+	"mangrove/scraper/internal/poll"
+	"mangrove/scraper/internal/source"
+)
+
+// Covers keeps the covers Sites show, by digest.
+type Covers interface {
+	// Keep checks that data is a whole image, stores it and returns its digest.
+	Keep(data []byte) (sha256 string, err error)
+}
+
+// Options make a Lane.
+type Options struct {
+	Adapter source.Adapter
+	Fetcher source.Fetcher
+	Store   Store
+	Queue   Queue
+	Runner  Runner
+	Covers  Covers
+	Hub     *live.Hub
+	// Gate is the one the Fetcher's Slots ask.
+	Gate *Gate
+	// Held returns nil while the Lane is still this program's to work; nil
+	// means that nobody else could have it.
+	Held func() error
+	Log  *zap.Logger
+}
+
+// Lane is the single line of work for one Site.
+type Lane struct {
+	site    source.Site
+	adapter source.Adapter
+	fetcher source.Fetcher
+	store   Store
+	queue   Queue
+	runner  Runner
+	covers  Covers
+	hub     *live.Hub
+	gate    *Gate
+	held    func() error
+	log     *zap.Logger
+	wake    chan struct{}
+}
+
+// New makes a Lane; Run works it.
+func New(o Options) *Lane {
+	site := o.Adapter.Site()
+	return &Lane{
+		site: site, adapter: o.Adapter, fetcher: o.Fetcher, store: o.Store, queue: o.Queue, runner: o.Runner,
+		covers: o.Covers, hub: o.Hub, gate: o.Gate, held: o.Held, log: o.Log.With(zap.String("site", site.Key)), wake: make(chan struct{}, 1),
+	}
+}
+
+// Wake makes the Lane look for work now: somebody asked for something.
+func (l *Lane) Wake() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// longestIdle bounds how long a Lane goes without looking at its queue, for
+// changes made where it cannot hear of them.
+const longestIdle = time.Minute
+
+// afterError is the rest after the database did not answer.
+const afterError = 5 * time.Second
+
+// Run does units of work until ctx ends or the Lane is no longer held. A stop
+// ends the read in flight and writes the Pass row with its reason.
+func (l *Lane) Run(ctx context.Context) {
+	for ctx.Err() == nil {
+		wait, err := l.Turn(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil && l.held != nil && l.held() != nil {
+			l.log.Warn("the Lane is given up", zap.Error(err))
+			return
+		}
+		if err != nil {
+			l.log.Warn("the Lane rests after an error", zap.Error(err), zap.Duration("rest", afterError))
+			wait = afterError
+		}
+		if wait <= 0 {
+			continue
+		}
+		timer := time.NewTimer(min(wait, longestIdle))
+		select {
+		case <-ctx.Done():
+		case <-l.wake:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// Turn does one piece of work, or says how long there will be none.
+func (l *Lane) Turn(ctx context.Context) (time.Duration, error) {
+	now := time.Now()
+	c, err := l.store.Circuit(ctx, l.site.Key)
+	if err != nil {
+		return 0, err
+	}
+	l.gate.Set(c)
+	if !c.Asking() {
+		if !c.Due(now) {
+			if c.Until.IsZero() {
+				return longestIdle, nil
+			}
+			return c.Until.Sub(now), nil
+		}
+		return 0, l.probe(ctx, c)
+	}
+	due, err := l.store.DueSeries(ctx, l.site.Key, now, 1)
+	if err != nil {
+		return 0, err
+	}
+	if len(due) > 0 {
+		return 0, l.runPass(ctx)
+	}
+	j, ok, err := l.queue.Next(ctx, l.site.Key, now)
+	if err != nil {
+		return 0, err
+	}
+	if ok {
+		_, err := l.runJob(ctx, j)
+		return 0, err
+	}
+	return l.untilNext(ctx, now)
+}
+
+// untilNext is how long until a Series is due or a Job wants its retry.
+func (l *Lane) untilNext(ctx context.Context, now time.Time) (time.Duration, error) {
+	wait := longestIdle
+	poll, err := l.store.NextDue(ctx, l.site.Key)
+	if err != nil {
+		return 0, err
+	}
+	retry, err := l.queue.NextRetry(ctx, l.site.Key)
+	if err != nil {
+		return 0, err
+	}
+	for _, at := range []time.Time{poll, retry} {
+		if !at.IsZero() {
+			wait = min(wait, max(at.Sub(now), 50*time.Millisecond))
+		}
+	}
+	return wait, nil
+}
+
+// runJob does one unit of a Job and moves the Site's circuit if the unit says
+// something about the Site. answered is false when the unit failed for the
+// Site's sake.
+func (l *Lane) runJob(ctx context.Context, j job.Job) (answered bool, err error) {
+	activity, work := Downloading, l.runner.Step
+	if j.State == job.Requested {
+		activity, work = Inspecting, l.runner.Inspect
+	}
+	if err := l.store.SetActivity(ctx, l.site.Key, activity, j.Key.SeriesID); err != nil {
+		return false, err
+	}
+	err = work(WithPriority(ctx, Download), j)
+	if ctx.Err() != nil {
+		return false, nil
+	}
+	if aerr := l.store.SetActivity(ctx, l.site.Key, Idle, ""); aerr != nil {
+		return false, errors.Join(err, aerr)
+	}
+	class := fault.Of(err)
+	if err != nil {
+		l.log.Log(levelOf(class), "a Job's unit failed", zap.Int64("job", j.ID), zap.Stringer("series", j.Key), zap.String("class", string(class)), zap.Error(err))
+	}
+	switch class {
+	case "":
+		return true, nil
+	case fault.Away:
+		return false, err
+	case fault.Stale:
+		return true, nil
+	case fault.Storage:
+		return true, l.store.SetHold(ctx, "storage", job.Reason(err), time.Now())
+	case fault.Parser, fault.Unknown:
+		n, qerr := l.store.QuarantinedSince(ctx, l.site.Key, time.Now().Add(-time.Hour))
+		if qerr != nil || n < 2 {
+			return true, qerr
+		}
+		return true, l.moveCircuit(ctx, circuit.Pattern, err)
+	}
+	if event, ok := circuit.EventOf(class); ok {
+		if class == fault.Access {
+			if terr := l.store.SetTrouble(ctx, l.site.Key, TroubleRefused, time.Now()); terr != nil {
+				return false, terr
+			}
+		}
+		return false, l.moveCircuit(ctx, event, err)
+	}
+	return true, nil
+}
+
+// probe sends the one probe of an open circuit (CIRC-2): the waiting Job if it
+// has its retry, otherwise one read.
+func (l *Lane) probe(ctx context.Context, c circuit.Circuit) error {
+	if !c.Due(time.Now()) {
+		return nil
+	}
+	if err := l.moveCircuit(ctx, circuit.Probe, nil); err != nil {
+		return err
+	}
+	j, ok, err := l.queue.Next(ctx, l.site.Key, time.Now())
+	if err != nil {
+		return err
+	}
+	if ok && j.Retries > 0 {
+		answered, err := l.runJob(ctx, j)
+		if err != nil || !answered {
+			return err
+		}
+		return l.moveCircuit(ctx, circuit.Answer, nil)
+	}
+	target, ok, err := l.probeTarget(ctx)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return l.moveCircuit(ctx, circuit.Answer, nil)
+	}
+	r := poll.Check(WithPriority(ctx, DuePoll), l.adapter, l.fetcher, source.Ask{SeriesID: target.Key.SeriesID, URL: target.URL})
+	if ctx.Err() != nil {
+		return nil
+	}
+	switch r.Outcome {
+	case poll.Unfetchable, poll.Unreachable:
+		return l.moveCircuit(ctx, circuit.Trouble, r.Err)
+	case poll.Refused:
+		if err := l.store.SetTrouble(ctx, l.site.Key, TroubleRefused, time.Now()); err != nil {
+			return err
+		}
+		return l.moveCircuit(ctx, circuit.Refusal, r.Err)
+	}
+	if err := l.store.SetTrouble(ctx, l.site.Key, NoTrouble, time.Now()); err != nil {
+		return err
+	}
+	return l.moveCircuit(ctx, circuit.Answer, nil)
+}
+
+func (l *Lane) probeTarget(ctx context.Context) (Due, bool, error) {
+	if w, ok, err := l.store.Witness(ctx, l.site.Key, nil); err != nil || ok {
+		return w, ok, err
+	}
+	due, err := l.store.DueSeries(ctx, l.site.Key, time.Now().Add(2*interval), 1)
+	if err != nil || len(due) == 0 {
+		return Due{}, false, err
+	}
+	return due[0], true, nil
+}
+
+// moveCircuit applies an event to the stored circuit. Losing the compare-and-set
+// is fine: whoever won knew something newer.
+func (l *Lane) moveCircuit(ctx context.Context, e circuit.Event, cause error) error {
+	c, err := l.store.Circuit(ctx, l.site.Key)
+	if err != nil {
+		return err
+	}
+	var f *fault.Error
+	var retryAfter time.Time
+	detail := ""
+	if errors.As(cause, &f) {
+		retryAfter, detail = f.RetryAfter, job.Reason(cause)
+	}
+	next, ok := c.Next(e, time.Now(), detail, retryAfter)
+	if !ok {
+		return nil
+	}
+	moved, err := l.store.MoveCircuit(ctx, c, next)
+	if err == nil && moved {
+		l.gate.Set(next)
+		l.log.Info("circuit", zap.String("from", string(c.State)), zap.String("to", string(next.State)), zap.String("reason", string(next.Reason)), zap.String("detail", next.Detail))
+	}
+	return err
+}
+
+// keepCover fetches the cover when the Site shows another one than is kept. It
+// is a convenience: its failure changes nothing and is only logged.
+func (l *Lane) keepCover(ctx context.Context, d Due, coverURL string) {
+	if coverURL == "" || (coverURL == d.CoverURL && d.CoverSHA256 != "") {
+		return
+	}
+	resp, err := l.fetcher.Get(WithPriority(ctx, Download), source.Request{URL: coverURL, Want: source.WantImage, Referer: d.URL})
+	if err == nil {
+		var sum string
+		if sum, err = l.covers.Keep(resp.Body); err == nil {
+			err = l.store.SaveCover(ctx, d.Key, coverURL, sum)
+		}
+	}
+	if err != nil {
+		l.log.Info("no cover kept", zap.Stringer("series", d.Key), zap.Error(err))
+		return
+	}
+	l.hub.Changed(d.Key)
+}
+
+// Gate is the circuit as the Lane last knew it, asked before every request
+// (CIRC-1). Until the Lane has read the stored circuit nothing is let through.
+type Gate struct {
+	known atomic.Pointer[circuit.Circuit]
+}
+
+// Set takes over a circuit that was read or moved.
+func (g *Gate) Set(c circuit.Circuit) { g.known.Store(&c) }
+
+// Allow returns nil if a request may be sent, else a classified error. A probing
+// circuit lets its probe through; the Lane runs nothing else then.
+func (g *Gate) Allow() error {
+	c := g.known.Load()
+	if c == nil {
+		return fault.Newf(fault.Away, "ask", "a Site", "its circuit is not known yet").WithEvidence(fault.NoRead)
+	}
+	switch c.State {
+	case circuit.Closed, circuit.Probing:
+		return nil
+	case circuit.Paused:
+		return fault.Newf(fault.Access, "ask", c.Site, "its circuit is paused (%s)", c.Reason).WithEvidence(fault.NoRead)
+	}
+	return fault.Newf(fault.Network, "ask", c.Site, "its circuit is open (%s)", c.Reason).WithEvidence(fault.NoRead)
+}

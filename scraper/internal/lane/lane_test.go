@@ -1,0 +1,340 @@
+package lane_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+	"go.uber.org/zap"
+
+	"mangrove/internal/fault"
+	"mangrove/internal/pgtest"
+	"mangrove/scraper/internal/circuit"
+	"mangrove/scraper/internal/cover"
+	"mangrove/scraper/internal/job"
+	"mangrove/scraper/internal/lane"
+	"mangrove/scraper/internal/live"
+	"mangrove/scraper/internal/queue"
+	"mangrove/scraper/internal/source"
+	"mangrove/scraper/internal/store"
+)
+
+// site is a scripted Site: each Series answers with the next word of its script,
+// the last one repeating.
+type site struct {
+	scripts map[string][]string
+	asked   []string
+}
+
+func (s *site) Site() source.Site { return source.Site{Key: "t", Name: "Test"} }
+
+func (s *site) Listed() (out []source.Series) {
+	for id := range s.scripts {
+		out = append(out, source.Series{ID: id, Title: id, URL: "http://t/" + id})
+	}
+	return out
+}
+
+func (s *site) Series(_ context.Context, _ source.Fetcher, ask source.Ask) (source.Reading, error) {
+	s.asked = append(s.asked, ask.SeriesID)
+	script := s.scripts[ask.SeriesID]
+	word := script[0]
+	if len(script) > 1 {
+		s.scripts[ask.SeriesID] = script[1:]
+	}
+	answered := func(c fault.Class, e fault.Evidence) error {
+		return fault.Newf(c, "get", ask.URL, "scripted").WithEvidence(e)
+	}
+	r := source.Reading{Series: source.Series{ID: ask.SeriesID, Title: ask.SeriesID}}
+	switch word {
+	case "ok":
+		r.Chapters = []source.Chapter{{ID: "1", URL: "http://t/1"}}
+		return r, nil
+	case "no_chapter":
+		return r, nil
+	case "not_found":
+		return r, source.NotFound(ask.URL)
+	case "unfetchable":
+		return r, answered(fault.Network, fault.Answered)
+	case "no-landmark":
+		return r, source.NoLandmark(ask.URL, "list of chapters")
+	case "errors":
+		return r, source.Unparsed(ask.URL, "scripted")
+	case "panic":
+		panic("scripted")
+	case "refused":
+		return r, answered(fault.Access, fault.Answered)
+	case "unreachable":
+		return r, answered(fault.Network, fault.NoRead)
+	}
+	panic("no such word: " + word)
+}
+
+func (s *site) Pages(context.Context, source.Fetcher, source.Key, source.Chapter) ([]source.Page, error) {
+	return nil, source.Unparsed("pages", "none here")
+}
+
+type bench struct {
+	site *site
+	lane *lane.Lane
+	db   *store.Store
+	conn *pgx.Conn
+}
+
+// setup makes a Lane over the scripts; Series are due in the order of their ids.
+func setup(t *testing.T, scripts map[string][]string) bench {
+	t.Helper()
+	urls := pgtest.New(t)
+	db := store.New(pgtest.Pool(t, urls.Scraper, store.Schema, nil))
+	conn, err := pgx.Connect(t.Context(), urls.Admin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	s := &site{scripts: scripts}
+	for _, sr := range s.Listed() {
+		if err := db.EnsureListed(t.Context(), "t", sr); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.EnsureLane(t.Context(), "t"); err != nil {
+		t.Fatal(err)
+	}
+	hub := live.NewHub()
+	l := lane.New(lane.Options{
+		Adapter: s, Store: db, Queue: queue.New(db), Covers: cover.New(t.TempDir()), Hub: hub, Gate: &lane.Gate{}, Log: zap.NewNop(),
+		Runner: &job.Runner{Library: t.TempDir(), Store: db, Hub: hub, Adapter: s},
+	})
+	return bench{s, l, db, conn}
+}
+
+func (b bench) exec(t *testing.T, sql string, args ...any) {
+	t.Helper()
+	if _, err := b.conn.Exec(t.Context(), sql, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// due makes every Series due, in the order of their ids, and runs one turn.
+func (b bench) turn(t *testing.T) {
+	t.Helper()
+	b.exec(t, `UPDATE scraper.series SET next_poll_at = now() - interval '1 hour' + (ascii(series_id) || ' ms')::interval`)
+	b.site.asked = nil
+	if _, err := b.lane.Turn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (b bench) failures(t *testing.T) map[string]string {
+	t.Helper()
+	rows, err := b.conn.Query(t.Context(), "SELECT series_id, outcome FROM scraper.poll_failures")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	var id, word string
+	if _, err := pgx.ForEachRow(rows, []any{&id, &word}, func() error { out[id] = word; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func (b bench) lastPass(t *testing.T) string {
+	t.Helper()
+	var s string
+	err := b.conn.QueryRow(t.Context(), `SELECT format('%s ok=%s not_found=%s no_chapter=%s unfetchable=%s errors=%s refused=%s unreachable=%s',
+		end_reason, ok, not_found, no_chapter, unfetchable, errors, refused, unreachable) FROM scraper.poll_passes ORDER BY id DESC LIMIT 1`).Scan(&s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestPass(t *testing.T) {
+	tests := []struct {
+		name     string
+		before   string // a first Pass in which every Series reads ok, but those named
+		scripts  map[string][]string
+		asked    []string
+		failures map[string]string
+		pass     string
+		circuit  circuit.State
+	}{
+		{
+			name:     "each word has its effect",
+			scripts:  map[string][]string{"a": {"ok"}, "b": {"not_found"}, "c": {"no_chapter"}, "d": {"errors"}, "e": {"panic"}, "f": {"ok"}},
+			asked:    []string{"a", "b", "c", "d", "e", "f"},
+			failures: map[string]string{"b": "not_found", "c": "no_chapter", "d": "errors", "e": "errors"},
+			pass:     "complete ok=2 not_found=1 no_chapter=1 unfetchable=0 errors=2 refused=0 unreachable=0",
+			circuit:  circuit.Closed,
+		},
+		{
+			name:     "the first refusal pauses the Lane and ends the Pass",
+			scripts:  map[string][]string{"a": {"ok"}, "b": {"refused"}, "c": {"errors"}},
+			asked:    []string{"a", "b"},
+			failures: map[string]string{},
+			pass:     "refused ok=1 not_found=0 no_chapter=0 unfetchable=0 errors=0 refused=1 unreachable=0",
+			circuit:  circuit.Paused,
+		},
+		{
+			name:     "the first unreachable ends the Pass",
+			scripts:  map[string][]string{"a": {"unreachable"}, "b": {"errors"}},
+			asked:    []string{"a"},
+			failures: map[string]string{},
+			pass:     "unreachable ok=0 not_found=0 no_chapter=0 unfetchable=0 errors=0 refused=0 unreachable=1",
+			circuit:  circuit.Open,
+		},
+		{
+			name:     "one unfetchable page among good ones is its own",
+			scripts:  map[string][]string{"a": {"unfetchable"}, "b": {"ok"}},
+			asked:    []string{"a", "b"},
+			failures: map[string]string{"a": "unfetchable"},
+			pass:     "complete ok=1 not_found=0 no_chapter=0 unfetchable=1 errors=0 refused=0 unreachable=0",
+			circuit:  circuit.Closed,
+		},
+		{
+			name:     "a whole Site in trouble writes nothing",
+			scripts:  map[string][]string{"a": {"ok", "unfetchable"}, "b": {"ok", "no-landmark"}, "c": {"ok", "unfetchable"}, "d": {"ok", "unfetchable"}, "w": {"ok", "unfetchable"}},
+			before:   "all",
+			asked:    []string{"a", "b", "c", "w"},
+			failures: map[string]string{},
+			pass:     "outage ok=0 not_found=0 no_chapter=0 unfetchable=0 errors=0 refused=0 unreachable=3",
+			circuit:  circuit.Open,
+		},
+		{
+			name:     "a witness that answers makes the held reads count, and the Pass goes on",
+			scripts:  map[string][]string{"a": {"ok", "unfetchable"}, "b": {"ok", "unfetchable"}, "c": {"ok", "unfetchable"}, "w": {"ok"}},
+			before:   "all",
+			asked:    []string{"a", "b", "c", "w", "w"},
+			failures: map[string]string{"a": "unfetchable", "b": "unfetchable", "c": "unfetchable"},
+			pass:     "complete ok=1 not_found=0 no_chapter=0 unfetchable=3 errors=0 refused=0 unreachable=0",
+			circuit:  circuit.Closed,
+		},
+		{
+			name:     "without a witness they are written",
+			scripts:  map[string][]string{"a": {"unfetchable"}},
+			asked:    []string{"a"},
+			failures: map[string]string{"a": "unfetchable"},
+			pass:     "complete ok=0 not_found=0 no_chapter=0 unfetchable=1 errors=0 refused=0 unreachable=0",
+			circuit:  circuit.Closed,
+		},
+		{
+			name:     "at the end of the Pass the witness is read",
+			scripts:  map[string][]string{"a": {"ok"}, "b": {"ok", "unfetchable"}},
+			before:   "all",
+			asked:    []string{"a", "b"},
+			failures: map[string]string{"b": "unfetchable"},
+			pass:     "complete ok=1 not_found=0 no_chapter=0 unfetchable=1 errors=0 refused=0 unreachable=0",
+			circuit:  circuit.Closed,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b := setup(t, tt.scripts)
+			if tt.before != "" {
+				b.turn(t)
+				// The witness is the Series last read ok; make that one "w".
+				b.exec(t, `UPDATE scraper.series SET last_good_read_at = now() WHERE series_id = 'w'`)
+			}
+			b.turn(t)
+			asked := b.site.asked
+			if tt.name == "at the end of the Pass the witness is read" {
+				// a is read in the Pass, and again as the witness for b.
+				tt.asked = append(tt.asked, "a")
+			}
+			if d := cmp.Diff(tt.asked, asked); d != "" {
+				t.Errorf("asked:\n%s", d)
+			}
+			if d := cmp.Diff(tt.failures, b.failures(t)); d != "" {
+				t.Errorf("failure rows:\n%s", d)
+			}
+			if got := b.lastPass(t); got != tt.pass {
+				t.Errorf("Pass row\n got %s\nwant %s", got, tt.pass)
+			}
+			if c, err := b.db.Circuit(t.Context(), "t"); err != nil || c.State != tt.circuit {
+				t.Errorf("circuit %s, %v; want %s", c.State, err, tt.circuit)
+			}
+		})
+	}
+}
+
+func TestARefusedSiteIsNotAskedUntilResume(t *testing.T) {
+	b := setup(t, map[string][]string{"a": {"refused", "ok"}})
+	b.turn(t)
+	for range 3 {
+		b.turn(t)
+		if len(b.site.asked) != 0 {
+			t.Fatalf("asked %v after a refusal", b.site.asked)
+		}
+	}
+	c, err := b.db.Circuit(t.Context(), "t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, ok := c.Next(circuit.Resume, time.Now(), "", time.Time{})
+	if !ok {
+		t.Fatal("a paused circuit cannot be resumed")
+	}
+	if moved, err := b.db.MoveCircuit(t.Context(), c, next); !moved || err != nil {
+		t.Fatal(moved, err)
+	}
+	b.turn(t)
+	if d := cmp.Diff([]string{"a"}, b.site.asked); d != "" {
+		t.Error(d)
+	}
+	lanes, err := b.db.Lanes(t.Context())
+	if err != nil || lanes[0].Trouble != lane.NoTrouble {
+		t.Errorf("after a good read the Lane still says %q (%v)", lanes[0].Trouble, err)
+	}
+}
+
+func TestAnOutageCostsOneProbe(t *testing.T) {
+	b := setup(t, map[string][]string{"a": {"unreachable", "unreachable", "ok"}, "b": {"ok"}})
+	b.turn(t)
+	expire := func() {
+		b.exec(t, `UPDATE scraper.circuits SET until = now() - interval '1 second' WHERE state IN ('open', 'probing')`)
+	}
+	b.turn(t)
+	if len(b.site.asked) != 0 {
+		t.Fatalf("asked %v while the circuit rests", b.site.asked)
+	}
+	for i, want := range []circuit.State{circuit.Open, circuit.Closed} {
+		expire()
+		b.turn(t)
+		if len(b.site.asked) != 1 {
+			t.Errorf("probe %d asked %v, want one read", i+1, b.site.asked)
+		}
+		if c, err := b.db.Circuit(t.Context(), "t"); err != nil || c.State != want {
+			t.Errorf("after probe %d: %s, %v; want %s", i+1, c.State, err, want)
+		}
+	}
+	if n := len(b.failures(t)); n != 0 {
+		t.Errorf("%d failure rows after an outage, want none", n)
+	}
+}
+
+func TestAStopWritesThePassRow(t *testing.T) {
+	b := setup(t, map[string][]string{"a": {"ok"}})
+	ctx, cancel := context.WithCancel(t.Context())
+	b.lane = lane.New(lane.Options{Adapter: stopping{b.site, cancel}, Store: b.db, Queue: queue.New(b.db), Hub: live.NewHub(), Gate: &lane.Gate{}, Log: zap.NewNop()})
+	if _, err := b.lane.Turn(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := b.lastPass(t), "stopped ok=0 not_found=0 no_chapter=0 unfetchable=0 errors=0 refused=0 unreachable=0"; got != want {
+		t.Errorf("Pass row\n got %s\nwant %s", got, want)
+	}
+}
+
+// stopping is a Site during whose read the program is told to stop.
+type stopping struct {
+	*site
+	stop context.CancelFunc
+}
+
+func (s stopping) Series(ctx context.Context, _ source.Fetcher, ask source.Ask) (source.Reading, error) {
+	s.stop()
+	return source.Reading{}, fault.New(fault.Network, "get", ask.URL, fmt.Errorf("stopped: %w", ctx.Err())).WithEvidence(fault.NoRead)
+}

@@ -1,0 +1,149 @@
+package lane
+
+import (
+	"context"
+	"time"
+
+	"mangrove/scraper/internal/circuit"
+	"mangrove/scraper/internal/job"
+	"mangrove/scraper/internal/poll"
+	"mangrove/scraper/internal/source"
+)
+
+// Due is a Series whose turn to be polled has come.
+type Due struct {
+	Key        source.Key
+	URL        string
+	Validators source.Validators
+	// Forced is true for a Forced Poll (POLL-6).
+	Forced bool
+	// Download is true when new chapters are to be fetched without asking.
+	Download bool
+	// Known is true once the Series has been read: only then can a chapter be new.
+	Known bool
+	// CoverURL and CoverSHA256 are of the cover kept so far.
+	CoverURL, CoverSHA256 string
+}
+
+// Unchanged is a correct read that said nothing new: the Site answered that its
+// page is the one already read.
+type Unchanged struct {
+	Key      source.Key
+	At, Next time.Time
+	Why      NextReason
+}
+
+// Good is what a correct read left behind.
+type Good struct {
+	// New are chapters never seen before, of a Series read before (POLL-12).
+	New []source.Chapter
+	// CoverURL is where the Site shows the cover now.
+	CoverURL string
+}
+
+// Pass is the row of one run of a Lane over its due Series.
+type Pass struct {
+	Site           string
+	Started, Ended time.Time
+	EndReason      EndReason
+	Counts         map[poll.Outcome]int
+	NewChapters    int
+}
+
+// EndReason says why a Pass ended.
+type EndReason string
+
+// The reasons.
+const (
+	EndComplete    EndReason = "complete"
+	EndRefused     EndReason = "refused"
+	EndUnreachable EndReason = "unreachable"
+	EndOutage      EndReason = "outage"
+	EndStopped     EndReason = "stopped"
+)
+
+// EndReasons lists every reason once.
+func EndReasons() []EndReason {
+	return []EndReason{EndComplete, EndRefused, EndUnreachable, EndOutage, EndStopped}
+}
+
+// Activity is what a Lane is doing now.
+type Activity string
+
+// The activities.
+const (
+	Idle        Activity = "idle"
+	Polling     Activity = "polling"
+	Inspecting  Activity = "inspecting"
+	Downloading Activity = "downloading"
+)
+
+// Activities lists every activity once.
+func Activities() []Activity { return []Activity{Idle, Polling, Inspecting, Downloading} }
+
+// Trouble is the Lane-level item of POLL-8: a whole Site refused or out of reach.
+type Trouble string
+
+// The troubles.
+const (
+	NoTrouble          Trouble = ""
+	TroubleRefused     Trouble = "refused"
+	TroubleUnreachable Trouble = "unreachable"
+)
+
+// Troubles lists every trouble once.
+func Troubles() []Trouble { return []Trouble{NoTrouble, TroubleRefused, TroubleUnreachable} }
+
+// Store keeps what a Lane knows.
+type Store interface {
+	// DueSeries lists Series whose time has come, Forced Polls first.
+	DueSeries(ctx context.Context, site string, now time.Time, limit int) ([]Due, error)
+	// NextDue is when the next Series is due; zero if there is none.
+	NextDue(ctx context.Context, site string) (time.Time, error)
+	// Witness is the Series last read ok, other than those given (POLL-9).
+	Witness(ctx context.Context, site string, except []string) (w Due, ok bool, err error)
+	// RecordGood deletes the failure row, stores what was read and when and why
+	// then the Series is due again.
+	RecordGood(ctx context.Context, d Due, r source.Reading, now, next time.Time, why NextReason) (Good, error)
+	// RecordUnchanged does for reads that changed nothing what RecordGood does,
+	// for all of them in one statement (POLL-3).
+	RecordUnchanged(ctx context.Context, reads []Unchanged) error
+	// Releases are when the chapters of a Series appeared, as far as is known.
+	Releases(ctx context.Context, key source.Key) ([]time.Time, error)
+	// AdaptiveInterval is the operator's setting, off by default.
+	AdaptiveInterval(ctx context.Context) (bool, error)
+	// RecordFailure is the one upsert of POLL-3. It is called for the four
+	// outcomes that write, and for no other.
+	RecordFailure(ctx context.Context, key source.Key, o poll.Outcome, now time.Time) error
+	// Advance sets when a Series that was not read well is due again.
+	Advance(ctx context.Context, key source.Key, next time.Time) error
+	SetActivity(ctx context.Context, site string, a Activity, seriesID string) error
+	// SetTrouble records the Lane's trouble; since stays while the word does.
+	SetTrouble(ctx context.Context, site string, t Trouble, now time.Time) error
+	RecordPass(ctx context.Context, p Pass) error
+	Circuit(ctx context.Context, site string) (circuit.Circuit, error)
+	// MoveCircuit is compare-and-set on from's state and since.
+	MoveCircuit(ctx context.Context, from, to circuit.Circuit) (moved bool, err error)
+	// QuarantinedSince counts different Jobs of a Site that its adapter could not read.
+	QuarantinedSince(ctx context.Context, site string, since time.Time) (int, error)
+	// SetHold stops all downloads.
+	SetHold(ctx context.Context, kind, detail string, now time.Time) error
+	// SaveCover records the digest of the cover kept for a Series.
+	SaveCover(ctx context.Context, key source.Key, url, sha256 string) error
+}
+
+// Queue hands out Jobs.
+type Queue interface {
+	// Next is the Job whose unit of work comes next on a Site, if any may run.
+	Next(ctx context.Context, site string, now time.Time) (j job.Job, ok bool, err error)
+	// NextRetry is when a waiting Job wants to be tried again; zero if none does.
+	NextRetry(ctx context.Context, site string) (time.Time, error)
+	// Request orders a download unless one is outstanding or set aside.
+	Request(ctx context.Context, key source.Key) error
+}
+
+// Runner does the units of work of Jobs.
+type Runner interface {
+	Inspect(ctx context.Context, j job.Job) error
+	Step(ctx context.Context, j job.Job) error
+}

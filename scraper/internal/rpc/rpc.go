@@ -1,0 +1,245 @@
+// Package rpc is the gRPC edge of the scraper: it turns what the packages behind
+// it know into messages, and requests into calls, and is the only importer of
+// the contract. It asks no Site, runs no SQL, and words nothing for a person.
+package rpc
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"mangrove/internal/fault"
+	scraperv1 "mangrove/proto/gen/scraper/v1"
+	"mangrove/scraper/internal/follow"
+	"mangrove/scraper/internal/job"
+	"mangrove/scraper/internal/lane"
+	"mangrove/scraper/internal/live"
+	"mangrove/scraper/internal/poll"
+	"mangrove/scraper/internal/source"
+	"mangrove/scraper/internal/store"
+)
+
+// Store is what the edge reads.
+type Store interface {
+	Series(ctx context.Context, key source.Key) (store.SeriesRow, error)
+	ListSeries(ctx context.Context, origin string) ([]store.SeriesRow, error)
+	Chapters(ctx context.Context, key source.Key) ([]store.KnownChapter, error)
+	Failure(ctx context.Context, key source.Key) (store.Failure, bool, error)
+	LatestJob(ctx context.Context, key source.Key) (job.Job, bool, error)
+	JobChapters(ctx context.Context, id int64) ([]store.JobChapter, error)
+	FilesOfSeries(ctx context.Context, key source.Key) (map[string]string, error)
+	Lanes(ctx context.Context) ([]store.LaneRow, error)
+	ForcePoll(ctx context.Context, key source.Key, now time.Time) (time.Time, error)
+	ForcePolls(ctx context.Context, keys []source.Key, now time.Time) (int64, error)
+	Worklist(ctx context.Context, site, outcome, sort string, offset, limit int) ([]store.FailingSeries, error)
+	WorklistCounts(ctx context.Context, site string) (map[poll.Outcome]int, error)
+	PassesSince(ctx context.Context, t time.Time) ([]lane.Pass, error)
+	CountingSince(ctx context.Context) (time.Time, error)
+	NewChapters(ctx context.Context, limit int) ([]store.NewChapter, error)
+	LibraryHead(ctx context.Context) (epoch string, revision int64, err error)
+	ChangesAfter(ctx context.Context, revision int64, limit int) ([]store.LibraryChange, error)
+	FollowsRevision(ctx context.Context) (int64, error)
+	CountFailures(ctx context.Context) (int, error)
+	CountOutstanding(ctx context.Context) (int, error)
+}
+
+// Follows applies the reader's messages.
+type Follows interface {
+	Apply(ctx context.Context, m follow.Message) (follow.Result, error)
+}
+
+// Covers reads kept covers.
+type Covers interface {
+	// Read returns the image of a digest and its type by content; class
+	// not-found if it is not kept.
+	Read(sha256 string) (data []byte, mediaType string, err error)
+}
+
+// Server implements ScraperService.
+type Server struct {
+	scraperv1.UnimplementedScraperServiceServer
+
+	Version  string
+	Started  time.Time
+	Store    Store
+	Follows  Follows
+	Covers   Covers
+	Hub      *live.Hub
+	Adapters map[string]source.Adapter
+	// Wake makes a Site's Lane look for work.
+	Wake func(site string)
+}
+
+// GetStatus answers the scraper's state.
+func (s *Server) GetStatus(ctx context.Context, _ *scraperv1.GetStatusRequest) (*scraperv1.GetStatusResponse, error) {
+	out := &scraperv1.GetStatusResponse{Version: s.Version, StartedAt: timestamppb.New(s.Started)}
+	var err error
+	if out.LibraryEpoch, out.LibraryRevision, err = s.Store.LibraryHead(ctx); err != nil {
+		return nil, err
+	}
+	if out.FollowsRevision, err = s.Store.FollowsRevision(ctx); err != nil {
+		return nil, err
+	}
+	failing, err := s.Store.CountFailures(ctx)
+	if err != nil {
+		return nil, err
+	}
+	outstanding, err := s.Store.CountOutstanding(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out.SeriesFailing, out.JobsOutstanding = int32(failing), int32(outstanding)
+	lanes, err := s.Store.Lanes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range lanes {
+		out.Lanes = append(out.Lanes, s.lane(l))
+	}
+	return out, nil
+}
+
+// ListSeries lists known Series.
+func (s *Server) ListSeries(ctx context.Context, r *scraperv1.ListSeriesRequest) (*scraperv1.ListSeriesResponse, error) {
+	switch r.GetOrigin() {
+	case "", "listed", "followed":
+	default:
+		return nil, fault.Newf(fault.Invalid, "list Series by", "origin", "%q is no origin", r.GetOrigin())
+	}
+	rows, err := s.Store.ListSeries(ctx, r.GetOrigin())
+	if err != nil {
+		return nil, err
+	}
+	out := &scraperv1.ListSeriesResponse{}
+	for _, row := range rows {
+		out.Series = append(out.Series, s.series(row))
+	}
+	return out, nil
+}
+
+// GetSeries answers one Series.
+func (s *Server) GetSeries(ctx context.Context, r *scraperv1.GetSeriesRequest) (*scraperv1.GetSeriesResponse, error) {
+	key, err := keyOf(r.GetKey())
+	if err != nil {
+		return nil, err
+	}
+	state, err := s.state(ctx, key)
+	return &scraperv1.GetSeriesResponse{State: state}, err
+}
+
+// GetCover answers the kept cover of a Series.
+func (s *Server) GetCover(ctx context.Context, r *scraperv1.GetCoverRequest) (*scraperv1.GetCoverResponse, error) {
+	key, err := keyOf(r.GetKey())
+	if err != nil {
+		return nil, err
+	}
+	row, err := s.Store.Series(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	if row.CoverSHA256 == "" {
+		return nil, fault.Newf(fault.NotFound, "find the cover of", key.String(), "none is kept")
+	}
+	data, mediaType, err := s.Covers.Read(row.CoverSHA256)
+	if err != nil {
+		return nil, err
+	}
+	return &scraperv1.GetCoverResponse{MediaType: mediaType, Data: data, Sha256: row.CoverSHA256}, nil
+}
+
+// maxFollows bounds one message of follows.
+const maxFollows = 50_000
+
+// ApplyFollows takes one change of the follows, or the whole desired set.
+func (s *Server) ApplyFollows(ctx context.Context, r *scraperv1.ApplyFollowsRequest) (*scraperv1.ApplyFollowsResponse, error) {
+	if r.GetRevision() < 0 || len(r.GetFollows())+len(r.GetUnfollowed()) > maxFollows || (r.GetWhole() && len(r.GetUnfollowed()) > 0) {
+		return nil, fault.Newf(fault.Invalid, "apply", "follows", "the message is malformed")
+	}
+	m := follow.Message{Revision: r.GetRevision(), Whole: r.GetWhole()}
+	for _, f := range r.GetFollows() {
+		key, err := keyOf(f.GetKey())
+		if err != nil {
+			return nil, err
+		}
+		m.Follows = append(m.Follows, follow.Wish{Key: key, Download: f.GetDownload(), Languages: f.GetLanguages()})
+	}
+	for _, k := range r.GetUnfollowed() {
+		key, err := keyOf(k)
+		if err != nil {
+			return nil, err
+		}
+		m.Unfollowed = append(m.Unfollowed, key)
+	}
+	got, err := s.Follows.Apply(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	out := &scraperv1.ApplyFollowsResponse{Revision: got.Revision, Stale: got.Stale}
+	for _, k := range got.Unknown {
+		out.Unknown = append(out.Unknown, &scraperv1.SeriesKey{Site: k.Site, SeriesId: k.SeriesID})
+	}
+	for _, f := range m.Follows {
+		s.Hub.Changed(f.Key)
+	}
+	for _, k := range m.Unfollowed {
+		s.Hub.Changed(k)
+	}
+	return out, nil
+}
+
+// RequestPoll stamps a Forced Poll.
+func (s *Server) RequestPoll(ctx context.Context, r *scraperv1.RequestPollRequest) (*scraperv1.RequestPollResponse, error) {
+	key, err := keyOf(r.GetKey())
+	if err != nil {
+		return nil, err
+	}
+	at, err := s.Store.ForcePoll(ctx, key, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	s.Wake(key.Site)
+	s.Hub.Changed(key)
+	return &scraperv1.RequestPollResponse{RequestedAt: timestamppb.New(at)}, nil
+}
+
+// ListLibraryChanges answers the library's changes after a cursor.
+func (s *Server) ListLibraryChanges(ctx context.Context, r *scraperv1.ListLibraryChangesRequest) (*scraperv1.ListLibraryChangesResponse, error) {
+	limit := int(r.GetLimit())
+	if limit == 0 {
+		limit = 200
+	}
+	if limit < 1 || limit > 500 || r.GetAfter() < 0 {
+		return nil, fault.Newf(fault.Invalid, "list", "library changes", "limit %d, after %d", limit, r.GetAfter())
+	}
+	epoch, head, err := s.Store.LibraryHead(ctx)
+	if err != nil {
+		return nil, err
+	}
+	after := r.GetAfter()
+	if r.GetEpoch() != epoch {
+		after = 0
+	}
+	changes, err := s.Store.ChangesAfter(ctx, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	out := &scraperv1.ListLibraryChangesResponse{Epoch: epoch, Head: head}
+	titles := map[source.Key]*scraperv1.Series{}
+	for _, c := range changes {
+		if _, ok := titles[c.Key]; !ok {
+			row, err := s.Store.Series(ctx, c.Key)
+			switch {
+			case err == nil:
+				titles[c.Key] = s.series(row)
+			case fault.Is(err, fault.NotFound):
+				// No longer polled; what it was published as is all there is.
+				titles[c.Key] = &scraperv1.Series{Key: keyMessage(c.Key), Title: c.SeriesTitle, SiteName: s.siteName(c.Key.Site)}
+			default:
+				return nil, err
+			}
+		}
+		out.Changes = append(out.Changes, change(c, titles[c.Key]))
+	}
+	return out, nil
+}

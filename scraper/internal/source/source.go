@@ -1,0 +1,228 @@
+// Package source says what a Site is to Mangrove: the Adapter interface, by
+// which one package per Site turns its pages into Series, Chapters and page
+// lists, and the types that come out. An adapter only reads: it decides no
+// outcome, keeps no state, paces nothing and opens no connection of its own.
+// It asks the Fetcher it is handed and returns what it understood, or a
+// classified error.
+package source
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"mangrove/internal/fault"
+)
+
+// Key names one Series everywhere: the Site's key and the Site's own stable id.
+type Key struct{ Site, SeriesID string }
+
+// String is for logs and messages.
+func (k Key) String() string { return k.Site + "/" + k.SeriesID }
+
+// Site describes a place Series are read from.
+type Site struct {
+	// Key is the word for it in every table; Name is for people.
+	Key, Name string
+	// Hosts are the only hosts that may be asked, as host or host:port.
+	Hosts []string
+	// Languages are those a Follow wants when it names none (POLL-13).
+	Languages []string
+	// Pacing is the least time between the starts of two requests.
+	Pacing time.Duration
+	// ImagesInFlight is how many page images may be asked for at once; 0 means 2.
+	ImagesInFlight int
+	// ListLife is how long the addresses of a page list stay good (JOB-10); 0 means a minute.
+	ListLife time.Duration
+	// WorkPrefix begins the names of its folders under work (STALL-3).
+	WorkPrefix string
+	// Loopback is the one loopback address, as host:port, that this Site's
+	// requests may dial; only the sample Site has one (SEC-2).
+	Loopback string
+}
+
+// Series is what a Site says about a title. Text is plain text.
+type Series struct {
+	ID          string
+	Title       string
+	NativeTitle string
+	Authors     []string
+	Description string
+	URL         string
+	Status      string // "", "ongoing", "completed", "hiatus" or "cancelled"
+	Tags        []string
+	License     string // a credit line that is owed, or ""
+	Direction   string // "", "ltr", "rtl" or "strip"
+	CoverURL    string
+}
+
+// Chapter is one release as the Site lists it.
+type Chapter struct {
+	ID string
+	// Number and Volume are decimals as Decimal returns them, "" when absent:
+	// absent is never 0.
+	Number, Volume string
+	Title          string
+	Language       string // BCP 47
+	Groups         []string
+	URL            string
+	// Order is the place in the Site's list, 0 first.
+	Order int
+	// External is true for a chapter the Site only links to elsewhere (JOB-10).
+	External bool
+	// Published is zero when the Site does not say.
+	Published time.Time
+}
+
+// Validators let a Site answer that nothing changed.
+type Validators struct{ ETag, LastModified string }
+
+// Ask says which Series to read.
+type Ask struct {
+	SeriesID string
+	URL      string
+	// Validators of the last good read, if there was one.
+	Validators Validators
+}
+
+// Reading is a page of a Series, read.
+type Reading struct {
+	// NotModified is true when the Site answered that nothing changed; the
+	// rest is then empty.
+	NotModified bool
+	Series      Series
+	// Chapters may be empty: the page was read and lists none.
+	Chapters   []Chapter
+	Validators Validators
+	// MovedTo is where the page was found after permanent redirects within the
+	// Site's hosts, or "" (POLL-13).
+	MovedTo string
+}
+
+// Page is one page image of a chapter.
+type Page struct {
+	URL string
+	// Identity is what stays the same when addresses are renewed: by default
+	// the address without its query. The manifest is made of identities.
+	Identity string
+}
+
+// Adapter reads one Site. Its methods may be called from several goroutines.
+type Adapter interface {
+	// Site describes the Site. It is cheap and never fails.
+	Site() Site
+	// Listed are Series the Site offers from the start, known without asking
+	// it: ID, Title and URL are enough. Most Sites list none.
+	Listed() []Series
+	// Series reads the page of one Series. A title the Site says it does not
+	// have is NotFound; a page without the landmark every such page has is
+	// NoLandmark (POLL-10).
+	Series(ctx context.Context, f Fetcher, ask Ask) (Reading, error)
+	// Pages reads the page list of one chapter, in reading order.
+	Pages(ctx context.Context, f Fetcher, series Key, ch Chapter) ([]Page, error)
+}
+
+// Want is the kind of thing asked for; it sets limits and what counts as an answer.
+type Want string
+
+// The kinds.
+const (
+	WantHTML  Want = "html"
+	WantJSON  Want = "json"
+	WantImage Want = "image"
+)
+
+// Request is one question to a Site.
+type Request struct {
+	URL        string
+	Want       Want
+	Validators Validators
+	Referer    string
+}
+
+// Response is an answer whose status says that it is what was asked for.
+type Response struct {
+	// URL is where the answer came from, after redirects.
+	URL string
+	// Permanent is true when every redirect on the way was a permanent one.
+	Permanent   bool
+	NotModified bool
+	MediaType   string
+	Body        []byte
+	Validators  Validators
+}
+
+// Fetcher asks a Site, within its Lane. Its errors are classified.
+type Fetcher interface {
+	Get(ctx context.Context, r Request) (*Response, error)
+}
+
+// NotFound is the error for a title the Site itself says it does not have.
+func NotFound(subject string) error {
+	return fault.Newf(fault.NotFound, "read", subject, "the Site says there is no such title")
+}
+
+// NoLandmark is the error for a page that lacks the part every page of its kind
+// has: a maintenance or parking page is no evidence about a Series (POLL-10).
+func NoLandmark(subject, landmark string) error {
+	return fault.Newf(fault.Parser, "read", subject, "the page has no %s", landmark).WithEvidence(fault.Answered)
+}
+
+// Unparsed is the error for a page of the right kind that could not be understood.
+func Unparsed(subject, format string, args ...any) error {
+	return fault.Newf(fault.Parser, "read", subject, format, args...)
+}
+
+// Statuses are the words a Series' status may be.
+func Statuses() []string { return []string{"", "ongoing", "completed", "hiatus", "cancelled"} }
+
+// Directions are the words a Series' reading direction may be.
+func Directions() []string { return []string{"", "ltr", "rtl", "strip"} }
+
+// Known returns word if it is one of words, and "" if it is not: a Site's own
+// word that we have none for says nothing.
+func Known(word string, words []string) string {
+	if slices.Contains(words, word) {
+		return word
+	}
+	return ""
+}
+
+// Decimal returns s as a plain decimal without needless zeros ("010.50" is
+// "10.5") and whether it is one: digits with at most one point, at most eight
+// before it and four behind. Anything else is no number; "" is none either.
+func Decimal(s string) (string, bool) {
+	whole, part, point := strings.Cut(s, ".")
+	if !digits(whole, 8) || (point && !digits(part, 4)) {
+		return "", false
+	}
+	whole = strings.TrimLeft(whole, "0")
+	if whole == "" {
+		whole = "0"
+	}
+	if part = strings.TrimRight(part, "0"); part != "" {
+		return whole + "." + part, true
+	}
+	return whole, true
+}
+
+func digits(s string, most int) bool {
+	if s == "" || len(s) > most {
+		return false
+	}
+	for _, r := range s {
+		if r < '0' || r > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// Identity is the default Identity of a page address: without query and fragment.
+func Identity(address string) string {
+	if i := strings.IndexAny(address, "?#"); i >= 0 {
+		return address[:i]
+	}
+	return address
+}

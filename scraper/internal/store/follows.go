@@ -1,0 +1,63 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"mangrove/scraper/internal/follow"
+)
+
+// ApplyFollows applies a change of the follows under the counter row's lock, so
+// that any order, loss or repetition of messages ends in the set of the highest
+// revision (OWN-3).
+func (s *Store) ApplyFollows(ctx context.Context, c follow.Change, now time.Time) (highest int64, stale bool, err error) {
+	err = s.inTx(ctx, "ApplyFollows", func(tx pgx.Tx) error {
+		if err := tx.QueryRow(ctx, s.sql.Get("LockFollows")).Scan(&highest); err != nil {
+			return err
+		}
+		if c.Revision < highest || (c.Revision == highest && !c.Whole) {
+			stale = true
+			return nil
+		}
+		for _, f := range c.Follows {
+			title, url := f.Title, f.URL
+			if title == "" {
+				title = f.Key.SeriesID
+			}
+			if _, err := tx.Exec(ctx, s.sql.Get("UpsertFollow"), f.Key.Site, f.Key.SeriesID, title, url, f.Download, list(f.Languages), c.Revision); err != nil {
+				return err
+			}
+		}
+		for _, key := range c.Unfollowed {
+			name := "RemoveSeries"
+			if c.Listed[key] {
+				name = "Unlist"
+			}
+			if _, err := tx.Exec(ctx, s.sql.Get(name), key.Site, key.SeriesID); err != nil {
+				return err
+			}
+		}
+		// An empty whole set removes nothing: it is more likely a reader that
+		// lost its database than a person who stopped reading.
+		if c.Whole && len(c.Follows) > 0 {
+			if _, err := tx.Exec(ctx, s.sql.Get("MarkAbsent"), c.Revision, now); err != nil {
+				return err
+			}
+			if _, err := tx.Exec(ctx, s.sql.Get("RemoveOrphans"), now.Add(-follow.Grace)); err != nil {
+				return err
+			}
+		}
+		highest = c.Revision
+		_, err := tx.Exec(ctx, s.sql.Get("SetFollowsRevision"), c.Revision)
+		return err
+	})
+	return highest, stale, err
+}
+
+// FollowsRevision is the highest revision of follows applied.
+func (s *Store) FollowsRevision(ctx context.Context) (revision int64, err error) {
+	err = s.db.QueryRow(ctx, s.sql.Get("FollowsRevision")).Scan(&revision)
+	return revision, classify("FollowsRevision", err)
+}

@@ -1,0 +1,161 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"mangrove/internal/fault"
+	"mangrove/scraper/internal/job"
+	"mangrove/scraper/internal/source"
+)
+
+// JobChapter is one chapter of a Job.
+type JobChapter struct {
+	ChapterID string
+	State     job.ChapterState
+	Pages     int
+	Reason    string
+}
+
+// RequestJob orders a download; asked is false when one is outstanding (JOB-2).
+func (s *Store) RequestJob(ctx context.Context, key source.Key, unattended bool) (asked bool, err error) {
+	var id int64
+	err = s.db.QueryRow(ctx, s.sql.Get("RequestJob"), key.Site, key.SeriesID, unattended).Scan(&id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, classify("RequestJob", err)
+}
+
+// RecoverJobs puts what was under way when a process died back to where its
+// checkpoint says, for the Sites this process works.
+func (s *Store) RecoverJobs(ctx context.Context, sites []string) (int64, error) {
+	return s.exec(ctx, "RecoverJobs", sites)
+}
+
+// NextJob is the Job whose unit comes next on a Site, if any may run.
+func (s *Store) NextJob(ctx context.Context, site string, now time.Time) (job.Job, bool, error) {
+	return s.oneJob(ctx, "NextJob", site, now)
+}
+
+// LatestJob is the outstanding Job of a Series, or else its latest.
+func (s *Store) LatestJob(ctx context.Context, key source.Key) (job.Job, bool, error) {
+	return s.oneJob(ctx, "LatestJob", key.Site, key.SeriesID)
+}
+
+func (s *Store) oneJob(ctx context.Context, name string, args ...any) (j job.Job, ok bool, err error) {
+	var retryAt *time.Time
+	err = s.db.QueryRow(ctx, s.sql.Get(name), args...).Scan(&j.ID, &j.Key.Site, &j.Key.SeriesID, &j.State, &j.Unattended,
+		&j.Class, &j.Reason, &j.Retries, &j.Stalls, &retryAt, &j.ChangedAt)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return j, false, nil
+	}
+	j.RetryAt = orZero(retryAt)
+	return j, err == nil, classify(name, err)
+}
+
+// NextRetry is when a waiting Job of a Site wants to be tried again; zero if none does.
+func (s *Store) NextRetry(ctx context.Context, site string) (time.Time, error) {
+	var at *time.Time
+	err := s.db.QueryRow(ctx, s.sql.Get("NextRetry"), site).Scan(&at)
+	return orZero(at), classify("NextRetry", err)
+}
+
+// Move changes the state of j if it is still the one j holds; class stale otherwise.
+func (s *Store) Move(ctx context.Context, j job.Job, c job.Change) (job.Job, error) {
+	return s.move(ctx, s.db, j, c)
+}
+
+func (s *Store) move(ctx context.Context, q interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}, j job.Job, c job.Change) (job.Job, error) {
+	if !job.Allowed(j.State, c.To) {
+		return j, fault.Newf(fault.Invalid, "move", "a Job", "%s to %s is not an allowed transition", j.State, c.To)
+	}
+	var changed time.Time
+	err := q.QueryRow(ctx, s.sql.Get("MoveJob"), j.ID, j.State, c.To, c.Class, c.Reason, c.Retries, orNull(c.RetryAt)).Scan(&changed)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return j, fault.Newf(fault.Stale, "move", "a Job", "Job %d is no longer %s", j.ID, j.State)
+	}
+	if err != nil {
+		return j, classify("MoveJob", err)
+	}
+	j.State, j.Class, j.Reason, j.Retries, j.RetryAt, j.ChangedAt = c.To, c.Class, c.Reason, c.Retries, c.RetryAt, changed
+	return j, nil
+}
+
+// Plan records the chapters a Job is for and moves it, in one transaction.
+func (s *Store) Plan(ctx context.Context, j job.Job, chapters []source.Chapter, c job.Change) (job.Job, error) {
+	ids := make([]string, len(chapters))
+	for i, ch := range chapters {
+		ids[i] = ch.ID
+	}
+	err := s.inTx(ctx, "Plan", func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, s.sql.Get("PlanChapters"), j.ID, ids); err != nil {
+			return err
+		}
+		var err error
+		j, err = s.move(ctx, tx, j, c)
+		return err
+	})
+	return j, err
+}
+
+// NextChapter returns the next chapter of j still to be fetched.
+func (s *Store) NextChapter(ctx context.Context, j job.Job) (source.Chapter, bool, error) {
+	rows, err := s.db.Query(ctx, s.sql.Get("NextChapter"), j.ID)
+	if err != nil {
+		return source.Chapter{}, false, classify("NextChapter", err)
+	}
+	ch, err := pgx.CollectExactlyOneRow(rows, scanChapter)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return ch, false, nil
+	}
+	return ch, err == nil, classify("NextChapter", err)
+}
+
+// StartChapter marks a chapter of j under way.
+func (s *Store) StartChapter(ctx context.Context, j job.Job, chapterID string) error {
+	_, err := s.exec(ctx, "MarkJobChapter", j.ID, chapterID, job.ChapterDownloading, "", "", 0)
+	return err
+}
+
+// SetAside records a chapter that j goes on without.
+func (s *Store) SetAside(ctx context.Context, j job.Job, chapterID string, class fault.Class, reason string) error {
+	_, err := s.exec(ctx, "MarkJobChapter", j.ID, chapterID, job.ChapterSetAside, class, reason, 0)
+	return err
+}
+
+// JobChapters lists the chapters of a Job.
+func (s *Store) JobChapters(ctx context.Context, id int64) ([]JobChapter, error) {
+	rows, err := s.db.Query(ctx, s.sql.Get("JobChapters"), id)
+	if err != nil {
+		return nil, classify("JobChapters", err)
+	}
+	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c JobChapter, err error) {
+		err = row.Scan(&c.ChapterID, &c.State, &c.Pages, &c.Reason)
+		return c, err
+	})
+	return out, classify("JobChapters", err)
+}
+
+// CountOutstanding counts Jobs that have not ended.
+func (s *Store) CountOutstanding(ctx context.Context) (n int, err error) {
+	err = s.db.QueryRow(ctx, s.sql.Get("CountOutstanding")).Scan(&n)
+	return n, classify("CountOutstanding", err)
+}
+
+// QuarantinedSince counts different Jobs of a Site that its adapter could not read.
+func (s *Store) QuarantinedSince(ctx context.Context, site string, since time.Time) (n int, err error) {
+	err = s.db.QueryRow(ctx, s.sql.Get("QuarantinedSince"), site, since).Scan(&n)
+	return n, classify("QuarantinedSince", err)
+}
+
+// RetryChapters sets a Job's counts back and its set-aside chapters waiting (JOB-5).
+func (s *Store) RetryChapters(ctx context.Context, id int64) error {
+	_, err := s.exec(ctx, "RetryChapters", id)
+	return err
+}

@@ -1,0 +1,77 @@
+-- The queue. Every change names the state it expects.
+
+-- name: RequestJob
+INSERT INTO jobs (site, series_id, unattended) VALUES ($1, $2, $3)
+ON CONFLICT (site, series_id) WHERE state IN ('requested', 'inspecting', 'ready', 'queued', 'downloading', 'paused', 'retry_wait')
+DO NOTHING
+RETURNING id;
+
+-- name: RecoverJobs
+-- After a crash nothing is under way: what was goes back to where its
+-- checkpoint says (JOB-6).
+UPDATE jobs SET state = CASE state WHEN 'downloading' THEN 'queued' ELSE 'requested' END, changed_at = now()
+WHERE site = ANY ($1) AND state IN ('downloading', 'inspecting');
+
+-- name: NextJob
+SELECT id, site, series_id, state, unattended, class, reason, retries, stalls, retry_at, changed_at
+FROM jobs
+WHERE site = $1
+  AND (state = 'requested' OR state = 'downloading' OR state = 'queued' OR (state = 'ready' AND unattended) OR (state = 'retry_wait' AND retry_at <= $2))
+  AND NOT EXISTS (SELECT FROM holds)
+ORDER BY CASE state WHEN 'requested' THEN 0 WHEN 'ready' THEN 1 WHEN 'downloading' THEN 2 WHEN 'retry_wait' THEN 3 ELSE 4 END, id
+LIMIT 1;
+
+-- name: NextRetry
+SELECT min(retry_at) FROM jobs WHERE site = $1 AND state = 'retry_wait' AND NOT EXISTS (SELECT FROM holds);
+
+-- name: MoveJob
+UPDATE jobs SET state = $3, class = $4, reason = $5, retries = $6, retry_at = $7, changed_at = now(),
+       finished_at = CASE WHEN $3 IN ('unavailable', 'quarantined', 'done', 'cancelled') THEN now() END
+WHERE id = $1 AND state = $2
+RETURNING changed_at;
+
+-- name: LatestJob
+-- The outstanding Job, or else the latest one.
+SELECT id, site, series_id, state, unattended, class, reason, retries, stalls, retry_at, changed_at
+FROM jobs
+WHERE site = $1 AND series_id = $2
+ORDER BY id DESC
+LIMIT 1;
+
+-- name: CountOutstanding
+SELECT count(*) FROM jobs WHERE state IN ('requested', 'inspecting', 'ready', 'queued', 'downloading', 'paused', 'retry_wait');
+
+-- name: QuarantinedSince
+SELECT count(*) FROM jobs
+WHERE site = $1 AND state = 'quarantined' AND class IN ('parser', 'unknown') AND finished_at >= $2;
+
+-- name: PlanChapters
+INSERT INTO job_chapters (job_id, chapter_id, position)
+SELECT $1, c.chapter_id, c.position FROM unnest($2::text[]) WITH ORDINALITY AS c (chapter_id, position)
+ON CONFLICT (job_id, chapter_id) DO NOTHING;
+
+-- name: NextChapter
+SELECT c.chapter_id, coalesce(trim_scale(c.number)::text, ''), coalesce(trim_scale(c.volume)::text, ''), c.title, c.language, c.groups, c.url, c.source_order,
+       c.external, c.published_at
+FROM job_chapters jc
+JOIN jobs j ON j.id = jc.job_id
+JOIN chapters c ON c.site = j.site AND c.series_id = j.series_id AND c.chapter_id = jc.chapter_id
+WHERE jc.job_id = $1 AND jc.state IN ('waiting', 'downloading')
+ORDER BY jc.position
+LIMIT 1;
+
+-- name: MarkJobChapter
+UPDATE job_chapters SET state = $3, class = $4, reason = $5, pages = CASE WHEN $6 > 0 THEN $6 ELSE pages END
+WHERE job_id = $1 AND chapter_id = $2;
+
+-- name: JobChapters
+SELECT chapter_id, state, pages, reason FROM job_chapters WHERE job_id = $1 ORDER BY position;
+
+-- name: GiveRetryBack
+-- A chapter published since gives the retry back (JOB-4).
+UPDATE jobs SET retries = 0 WHERE id = $1 AND retries > 0;
+
+-- name: RetryChapters
+-- An operator's Retry: chapters set aside are tried again, counts start over.
+WITH counts AS (UPDATE jobs SET retries = 0, stalls = 0 WHERE id = $1)
+UPDATE job_chapters SET state = 'waiting', class = '', reason = '' WHERE job_id = $1 AND state = 'set_aside';

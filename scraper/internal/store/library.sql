@@ -1,0 +1,48 @@
+-- What the library holds, as a change log by revision (OWN-4).
+
+-- name: LibraryHead
+SELECT epoch, revision FROM library;
+
+-- name: LibraryID
+SELECT library_id FROM library;
+
+-- name: SetLibraryID
+UPDATE library SET library_id = $1 WHERE library_id = '';
+
+-- name: NextRevision
+-- The counter row is locked until the transaction ends, so that revisions become
+-- visible in their order.
+UPDATE library SET revision = revision + 1 RETURNING revision;
+
+-- name: PutFile
+INSERT INTO library_files (path, revision, state, site, series_id, chapter_id, series_title, number, volume, title, language, groups,
+                           source_order, pages, size, fingerprint, published_at)
+VALUES ($1, $2, 'published', $3, $4, $5, $6, nullif($7, '')::numeric, nullif($8, '')::numeric, $9, $10, $11, $12, $13, $14, $15, $16)
+ON CONFLICT (path) DO UPDATE
+SET revision = excluded.revision, state = 'published', series_title = excluded.series_title, number = excluded.number,
+    volume = excluded.volume, title = excluded.title, language = excluded.language, groups = excluded.groups,
+    source_order = excluded.source_order, pages = excluded.pages, size = excluded.size, fingerprint = excluded.fingerprint,
+    published_at = excluded.published_at;
+
+-- name: FileByFingerprint
+SELECT path FROM library_files WHERE fingerprint = $1 AND state = 'published';
+
+-- name: CommittedFingerprints
+SELECT fingerprint FROM library_files WHERE state = 'published' AND fingerprint = ANY ($1);
+
+-- name: FilesOfSeries
+SELECT chapter_id, state FROM library_files WHERE site = $1 AND series_id = $2 AND state <> 'removed';
+
+-- name: ChangesAfter
+SELECT f.path, f.revision, f.state, f.site, f.series_id, f.chapter_id, f.series_title, coalesce(trim_scale(f.number)::text, ''),
+       coalesce(trim_scale(f.volume)::text, ''), f.title, f.language, f.groups, f.source_order, f.pages, f.size, f.fingerprint, f.published_at
+FROM library_files f
+WHERE f.revision > $1
+ORDER BY f.revision
+LIMIT $2;
+
+-- name: FileOfChapter
+SELECT path FROM library_files WHERE site = $1 AND series_id = $2 AND chapter_id = $3 AND state <> 'removed';
+
+-- name: RepointFile
+UPDATE library_files SET chapter_id = $2, revision = $3 WHERE path = $1;

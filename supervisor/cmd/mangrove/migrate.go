@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"mangrove/internal/config"
+	"mangrove/internal/logging"
+	"mangrove/supervisor/internal/child"
+	"mangrove/supervisor/internal/service"
+)
+
+type migrateCommand struct{}
+
+// Help is shown by `mangrove migrate --help`.
+func (migrateCommand) Help() string {
+	return "`mangrove up` does this by itself. Use this command to migrate before a start, for example from a deployment.\n\n" +
+		"Exit codes: 0 done, 2 a wrong setting or an unreachable database, 78 the database is newer than this program.\n\n" +
+		"Example: MANGROVE_DATABASE_URL=postgres://mangrove@db/mangrove mangrove migrate"
+}
+
+// Run migrates the configured database. With the embedded default and no
+// supervisor running, the private server is started for the while.
+func (migrateCommand) Run(con console) error {
+	c, err := config.FromEnvironment()
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if c.Embedded() {
+		if status, err := askStatus(ctx, c); err == nil && serves(status, "postgres") {
+			scraper, _, err := siblings()
+			if err != nil {
+				return err
+			}
+			return migrate(ctx, c, nil, scraper, clusterLayout(c).AdminURL("mangrove"))
+		}
+	}
+	s, err := prepare(ctx, c, con, false)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if s.postgres == nil {
+		return migrate(ctx, c, s.family, s.scraperPath, "")
+	}
+	defer s.group.stop(nil)
+	keeper := s.group.start(s.postgres, nil)
+	if err := s.group.await(ctx, keeper, service.Serving); err != nil {
+		return err
+	}
+	return migrate(ctx, c, s.family, s.scraperPath, s.postgres.Layout.AdminURL("mangrove"))
+}
+
+// migrate runs `mangrove-scraper migrate`, which owns the schema, and turns its
+// exit code into an error that names what to mend. The child prints one line
+// and no secret; that line is all that is repeated.
+func migrate(ctx context.Context, c config.Config, family *child.Family, scraper, admin string) error {
+	log := logging.Rotated(filepath.Join(c.LogDir(), "migrate.log"))
+	defer func() { _ = log.Close() }()
+	exit, lines, err := child.Run(ctx, child.Spec{
+		Path: scraper, Args: []string{"migrate"}, Env: migrateEnvironment(os.Environ(), c, admin), Log: log, Family: family,
+	})
+	if err != nil {
+		return err
+	}
+	said := exit.String()
+	if len(lines) > 0 {
+		said = strings.TrimPrefix(lines[len(lines)-1], filepath.Base(scraper)+": ")
+	}
+	name := config.DatabaseURL
+	if c.ThreeRoles() {
+		name = config.DatabaseURLOwner
+	}
+	switch exit.Code {
+	case config.ExitOK:
+		return nil
+	case config.ExitDatabase:
+		if admin != "" {
+			return coded(config.ExitDatabase, "the embedded database does not answer: %s", said)
+		}
+		// The line may name the setting itself.
+		return &config.SettingError{Name: name, Problem: strings.TrimPrefix(said, name+": ")}
+	case config.ExitConfig:
+		return coded(config.ExitConfig, "%s", said)
+	}
+	return coded(config.ExitFailure, "the database cannot be migrated: %s", said)
+}

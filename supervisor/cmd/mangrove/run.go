@@ -1,0 +1,103 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"mangrove/internal/config"
+	"mangrove/supervisor/internal/preflight"
+)
+
+// version is set when the program is linked and never changed.
+var version = "unknown"
+
+// exitNotRunning is the exit code of `mangrove status` when no supervisor
+// answers: 3, as for a service manager's "program is not running".
+const exitNotRunning = 3
+
+// commands is the command line.
+type commands struct {
+	Up       upCommand       `cmd:"" help:"Start Mangrove and keep it running until Ctrl-C."`
+	Status   statusCommand   `cmd:"" help:"Show how each service stands."`
+	Migrate  migrateCommand  `cmd:"" help:"Bring the database to this version."`
+	Settings settingsCommand `cmd:"" help:"List the settings, with defaults."`
+	Version  versionCommand  `cmd:"" help:"Print the version."`
+}
+
+// console is where a command writes for a person.
+type console struct{ out, err io.Writer }
+
+// codeError is an error with the exit code it ends in.
+type codeError struct {
+	code int
+	err  error
+}
+
+func (e *codeError) Error() string { return e.err.Error() }
+func (e *codeError) Unwrap() error { return e.err }
+
+func coded(code int, format string, args ...any) error {
+	return &codeError{code, fmt.Errorf(format, args...)}
+}
+
+// run parses args, runs the command and returns the exit code. The error, if
+// any, is for the one line on standard error.
+func run(args []string, out, errOut io.Writer) (int, error) {
+	var c commands
+	asked := -1
+	parser, err := kong.New(&c, kong.Name("mangrove"),
+		kong.Description("Mangrove, a self-hosted manga library.\n\nExample: mangrove up"),
+		kong.Writers(out, errOut), kong.Exit(func(code int) { asked = code }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	if err != nil {
+		return config.ExitFailure, err
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	selected, err := parser.Parse(args)
+	if asked >= 0 {
+		return asked, nil
+	}
+	if err != nil {
+		return config.ExitSettings, fmt.Errorf("%w; `mangrove --help` lists the commands", err)
+	}
+	err = selected.Run(console{out, errOut})
+	return exitCode(err), err
+}
+
+// exitCode sorts an error: wrong settings are 2, a lock 75, the rest 1 unless
+// the error says so itself.
+func exitCode(err error) int {
+	var c *codeError
+	var setting *config.SettingError
+	var locked *preflight.LockedError
+	switch {
+	case err == nil:
+		return config.ExitOK
+	case errors.As(err, &c):
+		return c.code
+	case errors.As(err, &setting):
+		return config.ExitSettings
+	case errors.As(err, &locked):
+		return config.ExitLock
+	}
+	return config.ExitFailure
+}
+
+// line is an error as one line, whatever it quotes.
+func line(err error) string { return "mangrove: " + printable(err.Error()) }
+
+// printable takes line breaks and what could command a terminal out of text.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || (r >= 0x7f && r < 0xa0) {
+			return ' '
+		}
+		return r
+	}, text)
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"mangrove/internal/config"
+)
+
+// setting is one variable, worded for a person.
+type setting struct{ name, meaning, fallback string }
+
+// settingTable words every setting a person may set, in the order of config.Names.
+func settingTable() []setting {
+	return []setting{
+		{config.Data, "the data folder, an absolute path", "/var/lib/mangrove as root, else ~/.local/share/mangrove"},
+		{config.Library, "the library folder, an absolute path", "library inside the data folder"},
+		{config.HTTP, "where the reader listens, host:port", "127.0.0.1:8484"},
+		{config.Health, "where gRPC health listens, host:port", "127.0.0.1:8485"},
+		{config.Hosts, "host names the reader answers to, separated by commas", "localhost and addresses only"},
+		{config.LogLevel, "debug, info, warn or error", "info"},
+		{config.DatabaseURL, "a PostgreSQL 14 or newer to use instead of the embedded one", "the embedded one"},
+		{config.DatabaseURLOwner, "with the next two: one address per role instead", "none"},
+		{config.DatabaseURLReader, "the address of the role mangrove_reader", "none"},
+		{config.DatabaseURLScraper, "the address of the role mangrove_scraper", "none"},
+		{config.DatabaseURLFile, "for a service started by hand: a file with its address, mode 0600", "none"},
+		{config.PostgresBin, "the folder of the programs postgres and initdb", "looked for"},
+		{config.AllowAddresses, "private addresses or ranges the scraper may read from", "none"},
+		{config.SampleURL, "where the sample Site is read from", "the built-in copy"},
+	}
+}
+
+type settingsCommand struct{}
+
+// Help is shown by `mangrove settings --help`.
+func (settingsCommand) Help() string {
+	return "Settings are environment variables. What can change while Mangrove runs is set in the browser instead.\n\nExample: mangrove settings"
+}
+
+// Run is `mangrove settings`. Values are not printed: some are secret.
+func (settingsCommand) Run(con console) error {
+	w := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "SETTING\tMEANING\tDEFAULT")
+	for _, s := range settingTable() {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", s.name, s.meaning, s.fallback)
+	}
+	return w.Flush()
+}
+
+type versionCommand struct{}
+
+// Help is shown by `mangrove version --help`.
+func (versionCommand) Help() string { return "Example: mangrove version" }
+
+// Run is `mangrove version`.
+func (versionCommand) Run(con console) error {
+	_, err := fmt.Fprintln(con.out, "mangrove "+version)
+	return err
+}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"go.uber.org/zap"
+
+	"mangrove/internal/config"
+	"mangrove/internal/grpcserver"
+	"mangrove/supervisor/internal/control"
+	"mangrove/supervisor/internal/postgres"
+	"mangrove/supervisor/internal/program"
+	"mangrove/supervisor/internal/service"
+)
+
+// migrateTries bounds how often the embedded database is asked again when it
+// went away between its start and the migration.
+const migrateTries = 10
+
+type upCommand struct{}
+
+// Help is shown by `mangrove up --help`.
+func (upCommand) Help() string {
+	return "Starts the database (unless MANGROVE_DATABASE_URL names one), the scraper and the reader, prints the address to open, and keeps each of them running. Ctrl-C stops them in order.\n\n" +
+		"Exit codes: 0 stopped as asked, 1 failed, 2 a wrong setting, 75 another Mangrove runs on the data folder.\n\n" +
+		"Example: MANGROVE_DATA=/srv/mangrove MANGROVE_HTTP=0.0.0.0:8484 mangrove up"
+}
+
+// Run is `mangrove up`.
+func (upCommand) Run(con console) error {
+	// A closed terminal or pipe does not stop a supervisor. The signals are
+	// received and dropped, not ignored: children would inherit that.
+	dropped := make(chan os.Signal, 1)
+	signal.Notify(dropped, syscall.SIGHUP, syscall.SIGPIPE)
+	defer signal.Stop(dropped)
+	asked := make(chan os.Signal, 2)
+	signal.Notify(asked, syscall.SIGINT, syscall.SIGTERM)
+	defer signal.Stop(asked)
+
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	hurry := make(chan struct{})
+	go func() {
+		<-asked
+		cancel()
+		<-asked // services need not end in peace any more; the database still does
+		close(hurry)
+	}()
+
+	c, err := config.FromEnvironment()
+	if err != nil {
+		return err
+	}
+	s, err := prepare(ctx, c, con, true)
+	if err != nil {
+		return stopped(ctx, err)
+	}
+	defer s.close()
+	return stopped(ctx, s.up(ctx, hurry))
+}
+
+// stopped turns an error that is only the end of ctx into a stop as asked.
+func stopped(ctx context.Context, err error) error {
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// up starts everything and returns when it is stopped again.
+func (s *system) up(ctx context.Context, hurry <-chan struct{}) error {
+	c := s.config
+	names := []string{"scraper", "reader"}
+	if s.postgres != nil {
+		names = append([]string{postgres.Name}, names...)
+	}
+	health := control.NewHealth(s.log, names...)
+	s.observers = append(s.observers, health.Update)
+	socket, err := grpcserver.ListenUnix(c.ControlSocket())
+	if err != nil {
+		return fmt.Errorf("open the control socket: %w", err)
+	}
+	facts := control.Facts{Version: version, Started: time.Now(), Address: address(c.HTTP), Data: c.DataDir}
+	operator := control.NewOperator(s.log, facts, s.group.statuses, 0, os.Geteuid())
+	for _, serve := range []func() error{
+		func() error { return operator.Serve(socket) },
+		func() error { return health.Serve(s.health) },
+	} {
+		go func() {
+			if err := serve(); err != nil {
+				s.log.Error("a server ended", zap.Error(err))
+			}
+		}()
+	}
+	// The order of a stop: say that we are going, end the services and what
+	// they left behind, then stop answering the operator, who may want to watch.
+	defer operator.Stop(time.Second)
+	reaping, enough := context.WithCancel(context.Background())
+	defer enough()
+	go s.family.Reap(reaping)
+	defer func() {
+		if n := s.family.End(); n > 0 {
+			s.log.Warn("ended orphans", zap.Int("count", n))
+		}
+	}()
+	defer s.group.stop(func(name string) { s.log.Info("stopping", zap.String("name", name)) })
+	defer health.Stop(time.Second)
+
+	held := func() string { return "" }
+	admin := ""
+	if s.postgres != nil {
+		keeper := s.group.start(s.postgres, hurry)
+		if err := s.group.await(ctx, keeper, service.Serving); err != nil {
+			return err
+		}
+		held = func() string {
+			if now := keeper.Status(); now.State != service.Serving {
+				return "the database is " + string(now.State)
+			}
+			return ""
+		}
+		admin = s.postgres.Layout.AdminURL("mangrove")
+	}
+	if err := s.migrate(ctx, admin); err != nil {
+		return err
+	}
+	s.group.start(&program.Service{
+		Word: "scraper", Path: s.scraperPath, Env: scraperEnvironment(os.Environ(), c), Socket: c.ScraperSocket(), Log: s.rotated("scraper"), Held: held, Family: s.family,
+	}, hurry)
+	s.group.start(&program.Service{
+		Word: "reader", Path: s.readerPath, Env: readerEnvironment(os.Environ(), c), Socket: c.ReaderSocket(), Log: s.rotated("reader"), Held: held, Family: s.family,
+	}, hurry)
+	if err := s.awaitAll(ctx); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.console.out, "\nMangrove is at %s\n", facts.Address)
+	watchClaimCode(ctx, c.ClaimCodeFile(), s.console.out)
+	s.say("Stopping ...")
+	return nil
+}
+
+// migrate brings the database up to date, again when the embedded one went away
+// meanwhile: its keeper brings it back. What a person has to mend ends in 2.
+func (s *system) migrate(ctx context.Context, admin string) error {
+	for try := 1; ; try++ {
+		err := migrate(ctx, s.config, s.family, s.scraperPath, admin)
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		switch exitCode(err) {
+		case config.ExitConfig:
+			return settings(errors.New(err.Error()))
+		case config.ExitDatabase:
+			if try >= migrateTries {
+				return err
+			}
+		default:
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// awaitAll returns when every service serves.
+func (s *system) awaitAll(ctx context.Context) error {
+	for {
+		all := true
+		for _, now := range s.group.statuses() {
+			all = all && now.State == service.Serving
+		}
+		if all {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-s.group.wake:
+		}
+	}
+}
+
+// address is where a browser on this machine finds the reader.
+func address(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return "http://" + listen + "/"
+	}
+	switch host {
+	case "", "0.0.0.0":
+		host = "127.0.0.1"
+	case "::":
+		host = "::1"
+	}
+	return "http://" + net.JoinHostPort(host, port) + "/"
+}

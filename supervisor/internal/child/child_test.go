@@ -1,0 +1,262 @@
+package child
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// shell is a program that runs text.
+func shell(text string) Spec {
+	return Spec{Path: "/bin/sh", Args: []string{"-c", text}, Env: []string{"PATH=/usr/bin:/bin"}}
+}
+
+func wait(t *testing.T, p *Process) Exit {
+	t.Helper()
+	select {
+	case <-p.Done():
+	case <-time.After(20 * time.Second):
+		_ = p.Signal(syscall.SIGKILL)
+		t.Fatal("the program does not end")
+	}
+	return p.Exit()
+}
+
+// alive reports whether the process exists and is no zombie.
+func alive(pid int) bool {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	_, rest, _ := strings.Cut(string(data), ") ")
+	return !strings.HasPrefix(rest, "Z")
+}
+
+// eventually fails the test unless cond holds within ten seconds.
+func eventually(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(10 * time.Second)
+	for !cond() {
+		if time.Now().After(deadline) {
+			t.Fatalf("never: %s", what)
+		}
+		<-time.After(5 * time.Millisecond)
+	}
+}
+
+func TestExit(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       Exit
+		words      string
+	}{
+		{"zero", "exit 0", Exit{}, "exit code 0"},
+		{"a code", "exit 78", Exit{Code: 78}, "exit code 78"},
+		{"a signal", "kill -9 $$", Exit{Code: -1, Signal: "killed"}, "signal: killed"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p, err := Start(shell(tt.text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := wait(t, p); got != tt.want || got.String() != tt.words {
+				t.Errorf("exit %+v (%s), want %+v (%s)", got, got, tt.want, tt.words)
+			}
+		})
+	}
+}
+
+func TestStartNamesWhatCannotRun(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	plain := filepath.Join(dir, "plain")
+	if err := os.WriteFile(plain, []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{filepath.Join(dir, "missing"), plain, dir} {
+		if _, err := Start(Spec{Path: path}); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("start %s: %v, want an error that names it", path, err)
+		}
+	}
+}
+
+func TestTheEnvironmentIsOnlyWhatWasGiven(t *testing.T) {
+	t.Setenv("MANGROVE_LEAK", "secret")
+	for _, env := range [][]string{nil, {"A=1", "B=two words"}} {
+		p, err := Start(Spec{Path: "/usr/bin/env", Env: env})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wait(t, p)
+		if diff := cmp.Diff(env, p.LastLines()); diff != "" {
+			t.Errorf("environment (-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestOutput(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	spec := shell(`i=0; while [ $i -lt 30 ]; do echo line $i; i=$((i+1)); done; echo error >&2; printf 'no end of line'`)
+	spec.Log = &log
+	p, err := Start(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait(t, p)
+	last := p.LastLines()
+	if len(last) != 20 || last[18] != "error" || last[19] != "no end of line" || last[0] != "line 12" {
+		t.Errorf("last lines %q", last)
+	}
+	if got := strings.Count(log.String(), "\n"); got != 32 {
+		t.Errorf("%d lines in the log, want 32", got)
+	}
+}
+
+func TestALongLineIsCut(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	spec := shell(`head -c 300000 /dev/zero | tr '\0' x; echo; echo after`)
+	spec.Log = &log
+	p, err := Start(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait(t, p)
+	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+	if len(lines) != 2 || len(lines[0]) > maxLine+10 || !strings.HasSuffix(lines[0], "(cut)") || lines[1] != "after" {
+		t.Errorf("%d lines, the first of %d bytes", len(lines), len(lines[0]))
+	}
+}
+
+// stuck is a log that takes nothing until it is opened.
+type stuck struct{ open chan struct{} }
+
+func (s stuck) Write(p []byte) (int, error) { <-s.open; return len(p), nil }
+
+// broken is a log on a full disk.
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+func TestTheProgramIsNeverBlockedByItsLog(t *testing.T) {
+	t.Parallel()
+	open := make(chan struct{})
+	t.Cleanup(sync.OnceFunc(func() { close(open) }))
+	tests := []struct {
+		name string
+		log  interface{ Write([]byte) (int, error) }
+	}{{"stuck", stuck{open}}, {"full", broken{}}}
+	for _, tt := range tests {
+		// 40 MB, far more than any pipe holds.
+		spec := shell(`yes 'a line of forty bytes, a line of forty..' | head -n 1000000; echo end`)
+		spec.Log = tt.log
+		p, err := Start(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := wait(t, p); got.Code != 0 {
+			t.Errorf("%s: %s", tt.name, got)
+		}
+		if last := p.LastLines(); last[len(last)-1] != "end" || p.Dropped() == 0 {
+			t.Errorf("%s: last line %q, %d dropped", tt.name, last[len(last)-1], p.Dropped())
+		}
+	}
+}
+
+func TestNothingOfTheGroupIsLeft(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, text string }{
+		{"the program ends by itself", `sleep 1000 & echo $!; exit 3`},
+		{"the program is killed", `sleep 1000 & echo $!; kill -9 $$`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p, err := Start(shell(tt.text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			wait(t, p)
+			grandchild, err := strconv.Atoi(p.LastLines()[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "the grandchild is gone", func() bool { return !alive(grandchild) })
+		})
+	}
+}
+
+func TestAGrandchildThatKeepsThePipeDoesNotHang(t *testing.T) {
+	t.Parallel()
+	p, err := Start(shell(`setsid sleep 1000 & echo $!; exit 0`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait(t, p)
+	pid, err := strconv.Atoi(p.LastLines()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	// It left the group, so it is ours to end.
+	_ = syscall.Kill(pid, syscall.SIGKILL)
+}
+
+func TestSignalReachesTheGroup(t *testing.T) {
+	t.Parallel()
+	p, err := Start(shell(`trap 'exit 9' TERM; echo up; sleep 1000 & wait`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is up", func() bool { return len(p.LastLines()) == 1 })
+	if err := p.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if got := wait(t, p); got.Code != 9 {
+		t.Errorf("%s, want exit code 9", got)
+	}
+	if err := p.Signal(syscall.SIGTERM); err != nil {
+		t.Errorf("a signal after the end: %v", err)
+	}
+}
+
+func TestRunIsKilledWithItsContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	exit, _, err := Run(ctx, shell("exec sleep 1000"))
+	if !errors.Is(err, context.DeadlineExceeded) || exit.Signal != "killed" {
+		t.Errorf("Run = %s, %v", exit, err)
+	}
+}
+
+// TestTheDeathSignalFollowsTheProcess starts many programs from goroutines
+// whose threads come and go: none may be taken for an orphan (F41).
+func TestTheDeathSignalFollowsTheProcess(t *testing.T) {
+	t.Parallel()
+	var all []*Process
+	for range 20 {
+		p, err := Start(shell("exec sleep 1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	for _, p := range all {
+		if got := wait(t, p); got != (Exit{}) {
+			t.Errorf("a program ended with %s", got)
+		}
+	}
+}

@@ -1,0 +1,292 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// script is a program whose runs are written down beforehand: it keeps no
+// process, so that hours pass in no time. The last run repeats.
+type script struct {
+	runs []scripted
+
+	mu     sync.Mutex
+	n      int
+	hold   string
+	slow   bool            // a start takes until it is given up
+	starts []time.Duration // since the bubble began
+	began  time.Time
+	stops  int
+}
+
+// scripted is one run: it serves after ready and ends after life (0: never).
+type scripted struct {
+	ready, life time.Duration
+	exit        Exit
+	lines       []string
+	startErr    error
+	hang        time.Duration // stops answering after that long, if not 0
+}
+
+type scriptedRun struct {
+	scripted
+	parent *script
+	pid    int
+	began  time.Time
+	done   chan struct{}
+	once   sync.Once
+}
+
+func (s *script) Name() string { return "scraper" }
+func (s *script) Hold() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.hold
+}
+
+func (s *script) StartLimit() time.Duration { return 2 * time.Minute }
+
+func (s *script) setHold(reason string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hold = reason
+}
+
+func (s *script) Start(ctx context.Context) (Process, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.slow {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	s.starts = append(s.starts, time.Since(s.began))
+	run := s.runs[min(s.n, len(s.runs)-1)]
+	s.n++
+	if run.startErr != nil {
+		return nil, run.startErr
+	}
+	p := &scriptedRun{scripted: run, parent: s, pid: s.n, began: time.Now(), done: make(chan struct{})}
+	if run.life > 0 {
+		time.AfterFunc(run.life, p.end)
+	}
+	return p, nil
+}
+
+func (s *script) Probe(_ context.Context, p Process) error {
+	run := p.(*scriptedRun)
+	age := time.Since(run.began)
+	if age < run.ready || (run.hang > 0 && age >= run.hang) {
+		return errors.New("no answer")
+	}
+	return nil
+}
+
+func (p *scriptedRun) end()                  { p.once.Do(func() { close(p.done) }) }
+func (p *scriptedRun) PID() int              { return p.pid }
+func (p *scriptedRun) Done() <-chan struct{} { return p.done }
+func (p *scriptedRun) Exit() Exit            { return p.exit }
+func (p *scriptedRun) LastLines() []string   { return p.lines }
+func (p *scriptedRun) Kill()                 { p.end() }
+func (p *scriptedRun) Stop(<-chan struct{}) {
+	p.parent.mu.Lock()
+	p.parent.stops++
+	p.parent.mu.Unlock()
+	p.end()
+}
+
+// keep runs a keeper over s for d of fake time and returns its status then and
+// the states it went through, stop included.
+func keep(t *testing.T, s *script, d time.Duration, during func()) (Status, []State) {
+	t.Helper()
+	s.began = time.Now()
+	var states []State
+	k := NewKeeper(s, func(now Status) { states = append(states, now.State) })
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); k.Run(ctx, nil) }()
+	if during != nil {
+		during()
+	}
+	time.Sleep(d)
+	synctest.Wait()
+	at := k.Status()
+	cancel()
+	<-done
+	return at, states
+}
+
+func seconds(list []time.Duration) []int {
+	var out []int
+	for _, d := range list {
+		out = append(out, int(d/time.Second))
+	}
+	return out
+}
+
+func TestBackOffDoublesToAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{runs: []scripted{{life: time.Millisecond, exit: Exit{Code: 1, What: "exit code 1"}, lines: []string{"a", "b"}}}}
+		at, _ := keep(t, s, 4*time.Minute, nil)
+		want := []int{0, 1, 3, 7, 15, 31, 63, 123, 183}
+		if diff := cmp.Diff(want, seconds(s.starts)); diff != "" {
+			t.Errorf("starts at second (-want +got):\n%s", diff)
+		}
+		if at.State != BackingOff || at.Failures != len(want) || at.LastExit != "exit code 1" || at.PID != 0 || at.NextStart.IsZero() {
+			t.Errorf("status %+v", at)
+		}
+		if diff := cmp.Diff([]string{"a", "b"}, at.LastLines); diff != "" {
+			t.Errorf("last lines (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestBackOffForgetsAfterTenMinutesOfServing(t *testing.T) {
+	tests := []struct {
+		name   string
+		served time.Duration
+		pause  time.Duration
+	}{
+		{"just short", 9 * time.Minute, 4 * time.Second},
+		{"ten minutes", 11 * time.Minute, time.Second},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				quick := scripted{life: time.Millisecond, exit: Exit{Code: 1, What: "exit code 1"}}
+				s := &script{runs: []scripted{quick, quick, {life: tt.served, exit: Exit{Code: 0, What: "exit code 0"}}, {}}}
+				at, _ := keep(t, s, time.Hour, nil)
+				if len(s.starts) != 4 {
+					t.Fatalf("%d starts, want 4", len(s.starts))
+				}
+				if got := s.starts[3] - s.starts[2] - tt.served; got != tt.pause {
+					t.Errorf("pause %s, want %s", got, tt.pause)
+				}
+				if at.State != Serving || at.Failures != 3 {
+					t.Errorf("status %+v", at)
+				}
+			})
+		})
+	}
+}
+
+func TestRefusalsBlock(t *testing.T) {
+	tests := []struct {
+		name   string
+		exit   Exit
+		starts []int
+	}{
+		{"78 is not tried again", Exit{78, "exit code 78"}, []int{0}},
+		{"75 is tried every fifteen seconds", Exit{75, "exit code 75"}, []int{0, 15, 30, 45}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &script{runs: []scripted{{life: time.Millisecond, exit: tt.exit, lines: []string{"starting", "the schema is newer"}}}}
+				at, states := keep(t, s, 50*time.Second, nil)
+				if at.State != Blocked || at.Reason != "the schema is newer" || at.Failures != 0 {
+					t.Errorf("status %+v", at)
+				}
+				if diff := cmp.Diff(tt.starts, seconds(s.starts)); diff != "" {
+					t.Errorf("starts at second (-want +got):\n%s", diff)
+				}
+				if last := states[len(states)-1]; last != Stopped {
+					t.Errorf("ended %s", last)
+				}
+			})
+		})
+	}
+}
+
+func TestAHoldWaitsAndCountsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{runs: []scripted{{}}, hold: "the database is starting"}
+		at, states := keep(t, s, time.Minute, func() {
+			time.Sleep(time.Minute)
+			s.setHold("")
+		})
+		if at.State != Serving || at.Failures != 0 || at.Reason != "" {
+			t.Errorf("status %+v", at)
+		}
+		if diff := cmp.Diff([]State{Waiting, Starting, Serving, Stopping, Stopped}, states); diff != "" {
+			t.Errorf("states (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestThreeMissesInARowEndTheProgram(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{runs: []scripted{{hang: 35 * time.Second}, {}}}
+		at, _ := keep(t, s, 2*time.Minute, nil)
+		if at.State != Serving || at.Failures != 1 || at.PID != 2 {
+			t.Errorf("status %+v", at)
+		}
+		if diff := cmp.Diff([]int{0, 61}, seconds(s.starts)); diff != "" {
+			t.Errorf("starts at second (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestAStartThatNeverAnswersIsAFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{runs: []scripted{{ready: time.Hour}, {ready: time.Minute}}}
+		at, _ := keep(t, s, 10*time.Minute, nil)
+		if at.State != Serving || at.Failures != 1 || at.LastExit != "it did not answer within 2m0s of its start and was ended" {
+			t.Errorf("status %+v", at)
+		}
+		if diff := cmp.Diff([]int{0, 121}, seconds(s.starts)); diff != "" {
+			t.Errorf("starts at second (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestAStartThatFailsBacksOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{runs: []scripted{{startErr: errors.New("start /x: permission denied")}, {}}}
+		at, states := keep(t, s, time.Minute, nil)
+		if at.State != Serving || at.Failures != 1 || at.LastExit != "start /x: permission denied" {
+			t.Errorf("status %+v", at)
+		}
+		if diff := cmp.Diff([]State{Starting, BackingOff, Starting, Serving, Stopping, Stopped}, states); diff != "" {
+			t.Errorf("states (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestAStopDuringBackOffStartsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{runs: []scripted{{life: time.Millisecond, exit: Exit{Code: 1}}}}
+		_, states := keep(t, s, 500*time.Millisecond, nil)
+		if len(s.starts) != 1 || s.stops != 0 || states[len(states)-1] != Stopped {
+			t.Errorf("%d starts, %d stops, states %v", len(s.starts), s.stops, states)
+		}
+	})
+}
+
+func TestAStopDuringASlowStartIsNoFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{runs: []scripted{{}}, slow: true}
+		_, states := keep(t, s, time.Second, nil)
+		if diff := cmp.Diff([]State{Starting, Stopping, Stopped}, states); diff != "" {
+			t.Errorf("states (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestAStopWhileStartingIsNoFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{runs: []scripted{{ready: time.Hour}}}
+		at, states := keep(t, s, time.Second, nil)
+		if at.State != Starting || s.stops != 1 {
+			t.Errorf("status %+v, %d stops", at, s.stops)
+		}
+		if diff := cmp.Diff([]State{Starting, Stopping, Stopped}, states); diff != "" {
+			t.Errorf("states (-want +got):\n%s", diff)
+		}
+	})
+}
