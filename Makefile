@@ -5,6 +5,9 @@ TOOLS := $(ROOT)/.bin
 MODULES := internal migrations proto reader scraper supervisor
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS := -X main.version=$(VERSION)
+# The version is linked in below. Go's own stamp would fail for root in a
+# user's checkout, where git refuses to answer.
+export GOFLAGS := $(GOFLAGS) -buildvcs=false
 # AVIF is decoded by code of our own choosing, never by a library of the machine.
 TAGS := nodynamic
 CLUSTER := go run mangrove/internal/pgtest/cluster --

@@ -131,7 +131,7 @@ rehearse() {
 	start=$(seconds)
 	local env=(PATH=/usr/local/go/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 		"MANGROVE_HTTP=127.0.0.1:$http" "MANGROVE_HEALTH=127.0.0.1:$health"
-		"GOPROXY=$(go env GOPROXY)" "GOSUMDB=$(go env GOSUMDB)" "GOFLAGS=$(go env GOFLAGS)")
+		"GOPROXY=$(go env GOPROXY)" "GOSUMDB=$(go env GOSUMDB)")
 	for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY; do
 		[ -z "${!name:-}" ] || env+=("$name=${!name}")
 	done

@@ -109,10 +109,15 @@ CREATE TABLE reader.books (
     fingerprint text NOT NULL,
     published_at timestamp with time zone NOT NULL,
     removed_at timestamp with time zone,
+    epoch text DEFAULT ''::text NOT NULL,
     CONSTRAINT books_page_count_check CHECK ((page_count > 0))
 );
 
 ALTER TABLE reader.books OWNER TO mangrove_owner;
+
+-- Name: COLUMN books.epoch; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.books.epoch IS 'the library epoch that last named the book; after a full resync those of another epoch are marked removed';
 
 -- Name: books_id_seq; Type: SEQUENCE; Schema: reader; Owner: mangrove_owner
 
@@ -173,14 +178,18 @@ CREATE TABLE reader.pages (
     width integer NOT NULL,
     height integer NOT NULL,
     CONSTRAINT pages_byte_offset_check CHECK ((byte_offset >= 0)),
-    CONSTRAINT pages_height_check CHECK ((height > 0)),
+    CONSTRAINT pages_height_check CHECK ((height >= 0)),
     CONSTRAINT pages_media_type_check CHECK ((media_type = ANY (ARRAY['image/jpeg'::text, 'image/png'::text, 'image/gif'::text, 'image/webp'::text, 'image/avif'::text]))),
     CONSTRAINT pages_position_check CHECK (("position" >= 0)),
     CONSTRAINT pages_size_check CHECK ((size > 0)),
-    CONSTRAINT pages_width_check CHECK ((width > 0))
+    CONSTRAINT pages_width_check CHECK ((width >= 0))
 );
 
 ALTER TABLE reader.pages OWNER TO mangrove_owner;
+
+-- Name: COLUMN pages.width; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.pages.width IS 'in pixels; width and height are both 0 for a page that is broken in its file';
 
 -- Name: progress; Type: TABLE; Schema: reader; Owner: mangrove_owner
 
@@ -224,7 +233,7 @@ CREATE TABLE reader.titles (
     reading_direction text DEFAULT ''::text NOT NULL,
     added_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT titles_reading_direction_check CHECK ((reading_direction = ANY (ARRAY[''::text, 'ltr'::text, 'rtl'::text, 'strip'::text]))),
-    CONSTRAINT titles_status_check CHECK ((status = ANY (ARRAY[''::text, 'ongoing'::text, 'completed'::text, 'hiatus'::text])))
+    CONSTRAINT titles_status_check CHECK ((status = ANY (ARRAY[''::text, 'ongoing'::text, 'completed'::text, 'hiatus'::text, 'cancelled'::text])))
 );
 
 ALTER TABLE reader.titles OWNER TO mangrove_owner;
@@ -287,11 +296,16 @@ CREATE TABLE scraper.chapters (
     external boolean DEFAULT false NOT NULL,
     published_at timestamp with time zone,
     first_seen_at timestamp with time zone NOT NULL,
+    announced_at timestamp with time zone,
     gone_since timestamp with time zone,
     CONSTRAINT chapters_chapter_id_check CHECK ((chapter_id <> ''::text))
 );
 
 ALTER TABLE scraper.chapters OWNER TO mangrove_owner;
+
+-- Name: COLUMN chapters.announced_at; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.chapters.announced_at IS 'when it was announced as new, once; none is when a Series is read for the first time (POLL-12)';
 
 -- Name: circuits; Type: TABLE; Schema: scraper; Owner: mangrove_owner
 
@@ -304,7 +318,7 @@ CREATE TABLE scraper.circuits (
     until timestamp with time zone,
     retry_after timestamp with time zone,
     CONSTRAINT circuits_check CHECK (((state = 'closed'::text) = (reason = ''::text))),
-    CONSTRAINT circuits_check1 CHECK (((state = 'open'::text) = (until IS NOT NULL))),
+    CONSTRAINT circuits_check1 CHECK (((state = ANY (ARRAY['open'::text, 'probing'::text])) = (until IS NOT NULL))),
     CONSTRAINT circuits_reason_check CHECK ((reason = ANY (ARRAY[''::text, 'outage'::text, 'access'::text, 'systemic'::text, 'operator'::text]))),
     CONSTRAINT circuits_state_check CHECK ((state = ANY (ARRAY['closed'::text, 'open'::text, 'probing'::text, 'paused'::text])))
 );
@@ -454,14 +468,19 @@ CREATE TABLE scraper.poll_lanes (
     series_id text DEFAULT ''::text NOT NULL,
     trouble text DEFAULT ''::text NOT NULL,
     trouble_since timestamp with time zone,
-    last_request_at timestamp with time zone,
+    holder text DEFAULT ''::text NOT NULL,
     counting_since timestamp with time zone DEFAULT now() NOT NULL,
+    cycled_at timestamp with time zone,
     CONSTRAINT poll_lanes_activity_check CHECK ((activity = ANY (ARRAY['idle'::text, 'polling'::text, 'inspecting'::text, 'downloading'::text]))),
     CONSTRAINT poll_lanes_check CHECK (((trouble = ''::text) = (trouble_since IS NULL))),
     CONSTRAINT poll_lanes_trouble_check CHECK ((trouble = ANY (ARRAY[''::text, 'refused'::text, 'unreachable'::text])))
 );
 
 ALTER TABLE scraper.poll_lanes OWNER TO mangrove_owner;
+
+-- Name: COLUMN poll_lanes.cycled_at; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.poll_lanes.cycled_at IS 'when every Series of the Lane had been polled since counting_since; ages mean something from then on (POLL-11)';
 
 -- Name: poll_passes; Type: TABLE; Schema: scraper; Owner: mangrove_owner
 
@@ -521,14 +540,16 @@ CREATE TABLE scraper.series (
     last_modified text DEFAULT ''::text NOT NULL,
     added_at timestamp with time zone DEFAULT now() NOT NULL,
     next_poll_at timestamp with time zone DEFAULT now() NOT NULL,
+    next_poll_reason text DEFAULT 'interval'::text NOT NULL,
     forced_poll_at timestamp with time zone,
     last_good_read_at timestamp with time zone,
     polled_at timestamp with time zone,
+    CONSTRAINT series_next_poll_reason_check CHECK ((next_poll_reason = ANY (ARRAY['interval'::text, 'releases'::text]))),
     CONSTRAINT series_origin_check CHECK ((origin = ANY (ARRAY['listed'::text, 'followed'::text]))),
     CONSTRAINT series_reading_direction_check CHECK ((reading_direction = ANY (ARRAY[''::text, 'ltr'::text, 'rtl'::text, 'strip'::text]))),
     CONSTRAINT series_series_id_check CHECK ((series_id <> ''::text)),
     CONSTRAINT series_site_check CHECK ((site <> ''::text)),
-    CONSTRAINT series_status_check CHECK ((status = ANY (ARRAY[''::text, 'ongoing'::text, 'completed'::text, 'hiatus'::text])))
+    CONSTRAINT series_status_check CHECK ((status = ANY (ARRAY[''::text, 'ongoing'::text, 'completed'::text, 'hiatus'::text, 'cancelled'::text])))
 );
 
 ALTER TABLE scraper.series OWNER TO mangrove_owner;
@@ -714,6 +735,10 @@ CREATE INDEX progress_recent ON reader.progress USING btree (user_id, changed_at
 -- Name: sessions_expiry; Type: INDEX; Schema: reader; Owner: mangrove_owner
 
 CREATE INDEX sessions_expiry ON reader.sessions USING btree (expires_at);
+
+-- Name: chapters_announced; Type: INDEX; Schema: scraper; Owner: mangrove_owner
+
+CREATE INDEX chapters_announced ON scraper.chapters USING btree (announced_at DESC) WHERE (announced_at IS NOT NULL);
 
 -- Name: jobs_outstanding; Type: INDEX; Schema: scraper; Owner: mangrove_owner
 

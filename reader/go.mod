@@ -10,6 +10,7 @@ replace mangrove/proto => ../proto
 
 require (
 	github.com/alexedwards/scs/v2 v2.9.0
+	github.com/google/go-cmp v0.7.0
 	github.com/jackc/pgx/v5 v5.13.0
 	go.uber.org/zap v1.28.0
 	golang.org/x/crypto v0.59.0

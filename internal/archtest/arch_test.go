@@ -33,7 +33,7 @@ var may = map[string][]string{
 	"internal/pgcluster":      {"internal/config", "internal/durable", "internal/fault"},
 	"internal/pgtest":         {"internal/pg", "migrations"},
 	"internal/pgtest/cluster": {"internal/config", "internal/pgcluster", "internal/pgtest"},
-	"internal/pgtest/schema":  {"internal/pgtest", "migrations"},
+	"internal/pgtest/schema":  {"internal/pgcluster", "internal/pgtest", "migrations"},
 	"internal/fakesite":       {},
 	"internal/archtest":       {},
 	"internal/e2e":            {},
@@ -59,18 +59,19 @@ var may = map[string][]string{
 	"scraper/internal/queue":                    {"scraper/internal/source", "scraper/internal/job", "internal/fault"},
 	"scraper/internal/lane":                     {"scraper/internal/source", "scraper/internal/poll", "scraper/internal/circuit", "scraper/internal/job", "scraper/internal/live", "internal/fault"},
 	"scraper/internal/store":                    {"scraper/internal/source", "scraper/internal/poll", "scraper/internal/circuit", "scraper/internal/lane", "scraper/internal/job", "scraper/internal/follow", "internal/pg", "internal/fault"},
-	"scraper/internal/rpc":                      {"scraper/internal/source", "scraper/internal/follow", "scraper/internal/job", "scraper/internal/live", "scraper/internal/store", "internal/fault", "proto/gen/..."},
+	"scraper/internal/rpc":                      {"scraper/internal/source", "scraper/internal/follow", "scraper/internal/job", "scraper/internal/lane", "scraper/internal/live", "scraper/internal/poll", "scraper/internal/store", "internal/fault", "proto/gen/..."},
 
 	// The reader.
-	"reader/cmd/mangrove-reader":    {"reader/internal/...", "internal/...", "migrations"},
-	"reader/internal/account":       {"internal/fault", "internal/durable"},
-	"reader/internal/scraperclient": {"internal/fault", "internal/grpcserver", "proto/gen/..."},
-	"reader/internal/follow":        {"reader/internal/scraperclient", "internal/fault"},
-	"reader/internal/catalog":       {"reader/internal/scraperclient", "internal/fault", "internal/cbz"},
-	"reader/internal/progress":      {"reader/internal/catalog", "internal/fault"},
-	"reader/internal/pages":         {"reader/internal/catalog", "internal/fault", "internal/cbz", "internal/durable", "internal/picture"},
-	"reader/internal/store":         {"reader/internal/account", "reader/internal/catalog", "reader/internal/follow", "reader/internal/progress", "reader/internal/scraperclient", "internal/fault", "internal/pg"},
-	"reader/internal/web":           {"reader/internal/account", "reader/internal/catalog", "reader/internal/follow", "reader/internal/pages", "reader/internal/progress", "reader/internal/scraperclient", "internal/fault", "internal/logging"},
+	"reader/cmd/mangrove-reader":                {"reader/internal/...", "internal/...", "migrations"},
+	"reader/internal/account":                   {"internal/fault", "internal/durable"},
+	"reader/internal/scraperclient":             {"internal/fault", "internal/grpcserver", "proto/gen/..."},
+	"reader/internal/scraperclient/scrapertest": {"internal/grpcserver", "proto/gen/..."},
+	"reader/internal/follow":                    {"reader/internal/scraperclient", "internal/fault"},
+	"reader/internal/catalog":                   {"reader/internal/scraperclient", "internal/fault", "internal/cbz"},
+	"reader/internal/progress":                  {"reader/internal/catalog", "internal/fault"},
+	"reader/internal/pages":                     {"reader/internal/catalog", "internal/fault", "internal/cbz", "internal/durable", "internal/picture"},
+	"reader/internal/store":                     {"reader/internal/account", "reader/internal/catalog", "reader/internal/follow", "reader/internal/progress", "reader/internal/scraperclient", "internal/fault", "internal/pg"},
+	"reader/internal/web":                       {"reader/internal/account", "reader/internal/catalog", "reader/internal/follow", "reader/internal/pages", "reader/internal/progress", "reader/internal/scraperclient", "internal/fault", "internal/logging"},
 
 	// The supervisor judges with the database down and never opens it.
 	"supervisor/cmd/mangrove":       {"supervisor/internal/...", "internal/...", "proto/gen/..."},
@@ -79,17 +80,17 @@ var may = map[string][]string{
 	"supervisor/internal/service":   {"internal/config"},
 	"supervisor/internal/postgres":  {"supervisor/internal/child", "supervisor/internal/program", "supervisor/internal/service", "internal/config", "internal/durable", "internal/fault", "internal/pgcluster"},
 	"supervisor/internal/control":   {"supervisor/internal/service", "internal/grpcserver", "internal/fault", "proto/gen/..."},
-	"supervisor/internal/program":   {"supervisor/internal/child", "supervisor/internal/probe", "supervisor/internal/service", "internal/config"},
+	"supervisor/internal/program":   {"supervisor/internal/child", "supervisor/internal/probe", "supervisor/internal/service", "internal/config", "internal/grpcserver"},
 	"supervisor/internal/preflight": {"internal/config", "internal/durable", "internal/fault", "internal/pgcluster"},
 }
 
 // only says which packages alone may import something, outside tests.
 var only = map[string][]string{
-	"os/exec":                    {"supervisor/internal/child", "internal/pgtest/cluster"},
+	"os/exec":                    {"supervisor/internal/child", "internal/pgtest/cluster", "internal/pgtest/schema"},
 	"net/http":                   {"scraper/internal/fetch", "scraper/internal/source/sample", "scraper/internal/source/sample/samplesite", "internal/fakesite", "reader/cmd/mangrove-reader", "reader/internal/account", "reader/internal/pages", "reader/internal/web", "reader/internal/store"},
-	"mangrove/migrations":        {"internal/pgtest", "scraper/cmd/mangrove-scraper", "reader/cmd/mangrove-reader"},
-	"github.com/jackc/pgx/v5":    {"internal/pg", "internal/pgtest", "migrations", "scraper/internal/store", "reader/internal/store", "scraper/cmd/mangrove-scraper", "reader/cmd/mangrove-reader"},
-	"mangrove/proto/gen/scraper": {"scraper/internal/rpc", "scraper/cmd/mangrove-scraper", "reader/internal/scraperclient"},
+	"mangrove/migrations":        {"internal/pgtest", "internal/pgtest/schema", "scraper/cmd/mangrove-scraper", "reader/cmd/mangrove-reader"},
+	"github.com/jackc/pgx/v5":    {"internal/pg", "internal/pgtest", "internal/pgtest/schema", "migrations", "scraper/internal/store", "reader/internal/store", "scraper/cmd/mangrove-scraper", "reader/cmd/mangrove-reader"},
+	"mangrove/proto/gen/scraper": {"reader/internal/scraperclient/scrapertest", "scraper/internal/rpc", "scraper/cmd/mangrove-scraper", "reader/internal/scraperclient"},
 }
 
 type pkg struct {

@@ -221,7 +221,7 @@ func walk(op string, f *zip.File, buf *bytes.Buffer) (picture.Info, error) {
 	if err != nil {
 		return picture.Info{}, err
 	}
-	defer r.Close() // nothing was written
+	defer func() { _ = r.Close() }() // nothing was written
 	buf.Reset()
 	if _, err := buf.ReadFrom(r); err != nil {
 		return picture.Info{}, err
@@ -238,7 +238,7 @@ func readManifest(f *zip.File) (*Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close() // nothing was written
+	defer func() { _ = r.Close() }() // nothing was written
 	data, err := io.ReadAll(r)
 	if err != nil {
 		return nil, err

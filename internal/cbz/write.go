@@ -118,10 +118,11 @@ func load(into *bytes.Buffer, record PageRecord, open func() (io.ReadCloser, err
 // store writes one entry without compression.
 func store(z *zip.Writer, name string, data []byte) error {
 	header := &zip.FileHeader{
-		Name:               name,
-		CreatorVersion:     3<<8 | 20, // made on Unix, so that the mode below counts
-		ReaderVersion:      20,
-		Method:             zip.Store,
+		Name:           name,
+		CreatorVersion: 3<<8 | 20, // made on Unix, so that the mode below counts
+		ReaderVersion:  20,
+		Method:         zip.Store,
+		//nolint:staticcheck // CreateRaw writes this field as it is and does not look at Modified.
 		ModifiedDate:       1<<5 | 1, // 1980-01-01, the first day ZIP knows
 		CRC32:              crc32.ChecksumIEEE(data),
 		CompressedSize64:   uint64(len(data)),

@@ -226,7 +226,7 @@ func readPage(t testing.TB, a *Archive, i int) []byte {
 	if err != nil {
 		t.Fatalf("OpenPage(%d): %v", i, err)
 	}
-	defer r.Close()
+	defer func() { _ = r.Close() }()
 	data, err := io.ReadAll(r)
 	if err != nil {
 		t.Fatalf("read page %d: %v", i, err)

@@ -144,7 +144,7 @@ func (a Answer) serveRaw(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		panic(fmt.Sprintf("fakesite: %s: this answer needs HTTP/1: %v", r.URL.Path, err))
 	}
-	defer conn.Close() // the answer is over either way
+	defer func() { _ = conn.Close() }() // the answer is over either way
 	if a.Reset {
 		if tcp, ok := conn.(*net.TCPConn); ok {
 			_ = tcp.SetLinger(0) // close sends a reset

@@ -28,7 +28,7 @@ func get(t testing.TB, address string) (*http.Response, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(resp.Body)
 	return resp, body, err
 }
@@ -161,7 +161,7 @@ func TestHoldInTheBody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	head := make([]byte, 2)
 	if _, err := io.ReadFull(resp.Body, head); err != nil || string(head) != "ab" {
 		t.Fatalf("first bytes %q, %v", head, err)

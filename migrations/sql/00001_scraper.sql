@@ -10,7 +10,7 @@ CREATE TABLE scraper.series (
     authors          text[]      NOT NULL DEFAULT '{}',
     description      text        NOT NULL DEFAULT '',
     url              text        NOT NULL,
-    status           text        NOT NULL DEFAULT '' CHECK (status IN ('', 'ongoing', 'completed', 'hiatus')),
+    status           text        NOT NULL DEFAULT '' CHECK (status IN ('', 'ongoing', 'completed', 'hiatus', 'cancelled')),
     tags             text[]      NOT NULL DEFAULT '{}',
     license          text        NOT NULL DEFAULT '',
     reading_direction text       NOT NULL DEFAULT '' CHECK (reading_direction IN ('', 'ltr', 'rtl', 'strip')),
@@ -26,6 +26,7 @@ CREATE TABLE scraper.series (
     last_modified    text        NOT NULL DEFAULT '',
     added_at         timestamptz NOT NULL DEFAULT now(),
     next_poll_at     timestamptz NOT NULL DEFAULT now(),
+    next_poll_reason text        NOT NULL DEFAULT 'interval' CHECK (next_poll_reason IN ('interval', 'releases')),
     forced_poll_at   timestamptz,
     last_good_read_at timestamptz,
     polled_at        timestamptz,
@@ -52,10 +53,14 @@ CREATE TABLE scraper.chapters (
     external      boolean     NOT NULL DEFAULT false,
     published_at  timestamptz,
     first_seen_at timestamptz NOT NULL,
+    announced_at  timestamptz,
     gone_since    timestamptz,
     PRIMARY KEY (site, series_id, chapter_id),
     FOREIGN KEY (site, series_id) REFERENCES scraper.series ON DELETE CASCADE
 );
+
+COMMENT ON COLUMN scraper.chapters.announced_at IS 'when it was announced as new, once; none is when a Series is read for the first time (POLL-12)';
+CREATE INDEX chapters_announced ON scraper.chapters (announced_at DESC) WHERE announced_at IS NOT NULL;
 
 -- The row's existence IS the failure (POLL-2): no success mark, no counter, no history.
 CREATE TABLE scraper.poll_failures (
@@ -74,10 +79,13 @@ CREATE TABLE scraper.poll_lanes (
     series_id       text        NOT NULL DEFAULT '',
     trouble         text        NOT NULL DEFAULT '' CHECK (trouble IN ('', 'refused', 'unreachable')),
     trouble_since   timestamptz,
-    last_request_at timestamptz,
+    holder          text        NOT NULL DEFAULT '',
     counting_since  timestamptz NOT NULL DEFAULT now(),
+    cycled_at       timestamptz,
     CHECK ((trouble = '') = (trouble_since IS NULL))
 );
+
+COMMENT ON COLUMN scraper.poll_lanes.cycled_at IS 'when every Series of the Lane had been polled since counting_since; ages mean something from then on (POLL-11)';
 
 CREATE TABLE scraper.poll_passes (
     id          bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

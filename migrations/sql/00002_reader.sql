@@ -57,7 +57,7 @@ CREATE TABLE reader.titles (
     authors      text[]      NOT NULL DEFAULT '{}',
     description  text        NOT NULL DEFAULT '',
     url          text        NOT NULL DEFAULT '',
-    status       text        NOT NULL DEFAULT '' CHECK (status IN ('', 'ongoing', 'completed', 'hiatus')),
+    status       text        NOT NULL DEFAULT '' CHECK (status IN ('', 'ongoing', 'completed', 'hiatus', 'cancelled')),
     tags         text[]      NOT NULL DEFAULT '{}',
     license      text        NOT NULL DEFAULT '',
     site_name    text        NOT NULL DEFAULT '',

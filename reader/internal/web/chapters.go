@@ -92,7 +92,7 @@ func chapterOf(b catalog.Book) scraperclient.Chapter {
 func rowOf(c scraperclient.Chapter, b progress.Shelved, have bool, now time.Time) row {
 	sum := sha256.Sum256([]byte(c.ID))
 	r := row{
-		ID: "ch-" + hex.EncodeToString(sum[:6]), Head: "Chapter " + clean(c.Number), Name: c.Title,
+		ID: "ch-" + hex.EncodeToString(sum[:6]), Head: "Chapter " + c.Number, Name: c.Title,
 		number: catalog.Decimal(c.Number), volume: c.Volume, order: c.SourceOrder, language: c.Language, Gone: !c.GoneSince.IsZero(),
 	}
 	if c.Number == "" {
@@ -100,7 +100,7 @@ func rowOf(c scraperclient.Chapter, b progress.Shelved, have bool, now time.Time
 	}
 	var meta string
 	if len(c.Groups) > 0 {
-		meta = clean(strings.Join(c.Groups, ", "))
+		meta = strings.Join(c.Groups, ", ")
 	}
 	if !c.PublishedAt.IsZero() {
 		meta = joinMeta(meta, Clock(c.PublishedAt, now))
@@ -139,7 +139,7 @@ func rowOf(c scraperclient.Chapter, b progress.Shelved, have bool, now time.Time
 		r.State = pill{Icon: "clock", Word: "Queued"}
 	case c.DownloadState == "set_aside":
 		r.State = pill{Icon: "puzzle", Word: "Set aside", Tone: "warn"}
-		r.Meta = joinMeta(r.Meta, clean(c.SetAsideReason))
+		r.Meta = joinMeta(r.Meta, c.SetAsideReason)
 	case c.LibraryState == "published":
 		// The scraper has it; the catalog hears of it in a moment.
 		r.Arriving = true
@@ -191,7 +191,7 @@ func volumesOf(rows []row) []volume {
 		if v.Name == "" {
 			v.Name = "No volume yet"
 		} else {
-			v.Name = "Volume " + clean(v.Name)
+			v.Name = "Volume " + v.Name
 		}
 		for _, r := range v.Rows {
 			v.Open = v.Open || r.current || r.Arriving

@@ -133,7 +133,7 @@ func resumeOf(c catalog.Card, next progress.Next) resume {
 	r.Picture = fmt.Sprintf("/read/%d/pages/1?v=%s", b.ID, short(b.Fingerprint))
 	r.Line = upperFirst(chapterName(b.Number, b.Name))
 	if b.Number != "" && b.Name != "" {
-		r.Line += ", " + clean(b.Name)
+		r.Line += ", " + b.Name
 	}
 	left := b.PageCount - next.Page - 1
 	r.Left = count(left, "page left", "pages left")

@@ -114,9 +114,9 @@ func byLine(authors []string) string {
 	case 0:
 		return ""
 	case 1:
-		return "By " + clean(authors[0])
+		return "By " + authors[0]
 	case 2:
-		return "By " + clean(authors[0]) + " and " + clean(authors[1])
+		return "By " + authors[0] + " and " + authors[1]
 	}
-	return "By " + clean(authors[0]) + " and others"
+	return "By " + authors[0] + " and others"
 }

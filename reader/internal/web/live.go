@@ -168,11 +168,11 @@ func (s *Server) watch(ctx context.Context, key scraperclient.Key, states chan *
 func (s *Server) pieces(ctx context.Context, u account.User, view string, key scraperclient.Key, state *scraperclient.State) ([]piece, error) {
 	var out []piece
 	draw := func(id, name string, data any) error {
-		var b bytes.Buffer
-		if err := s.templates.ExecuteTemplate(&b, name, data); err != nil {
+		html, err := s.draw(name, data)
+		if err != nil {
 			return err
 		}
-		out = append(out, piece{ID: id, HTML: b.String()})
+		out = append(out, piece{ID: id, HTML: string(html)})
 		return nil
 	}
 	if err := draw("scraper-line", "scraper-line", lineOf(s.Scraper.Presence(), time.Now())); err != nil {

@@ -94,9 +94,9 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) error {
 	}
 	switch {
 	case book.Number == "":
-		v.Chapter = clean(book.Name)
+		v.Chapter = book.Name
 	case book.Name != "":
-		v.Chapter += " · " + clean(book.Name)
+		v.Chapter += " · " + book.Name
 	}
 	v.Title = title.Name + ", " + chapterName(book.Number, book.Name)
 	if v.Direction == "" {
@@ -252,12 +252,12 @@ func missingWords(c scraperclient.Chapter, st scraperclient.State, now time.Time
 	case c.DownloadState == "downloading", c.DownloadState == "waiting":
 		m.Icon, m.Tone, m.Text = "down", "info", "It is on its way."
 	case c.DownloadState == "set_aside":
-		m.Icon, m.Tone, m.Text = "puzzle", "warn", "It was set aside: "+clean(c.SetAsideReason)
+		m.Icon, m.Tone, m.Text = "puzzle", "warn", "It was set aside: "+c.SetAsideReason
 	case c.LibraryState == "missing":
 		m.Icon, m.Tone, m.Text = "gone", "warn", "Its file is gone from the library."
 	case st.Job != nil && st.Job.State != "done" && st.Job.State != "cancelled":
 		p := jobWords(st.Job, now)
-		m.Tone, m.Text = p.Tone, p.Word+". "+clean(st.Job.Reason)
+		m.Tone, m.Text = p.Tone, p.Word+". "+st.Job.Reason
 	default:
 		m.Text = "The Site lists it; it was not downloaded."
 	}

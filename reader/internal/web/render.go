@@ -94,8 +94,6 @@ func (s *Server) loadTemplates() (*template.Template, error) {
 		"moment": Moment,
 		"exact":  func(t time.Time) string { return t.Format(time.RFC3339) },
 		"count":  count,
-		"clean":  clean,
-		"join":   func(list []string) string { return clean(strings.Join(list, ", ")) },
 		"path":   url.PathEscape,
 		"add":    func(a, b int) int { return a + b },
 	}).ParseFS(templateFiles, "templates/*.html")
@@ -104,8 +102,8 @@ func (s *Server) loadTemplates() (*template.Template, error) {
 // render executes the whole template before a byte is sent: a page is complete
 // or it is a failure page.
 func (s *Server) render(w http.ResponseWriter, r *http.Request, code int, name string, data any) {
-	var out bytes.Buffer
-	if err := s.templates.ExecuteTemplate(&out, name, data); err != nil {
+	page, err := s.draw(name, data)
+	if err != nil {
 		s.Log.Error("a page could not be made", zap.String("page", name), zap.Error(err))
 		s.plain(w, http.StatusInternalServerError, "Mangrove failed to make this page; its log says why.")
 		return
@@ -113,14 +111,20 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, code int, name s
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(code)
 	if r == nil || r.Method != http.MethodHead {
-		_, _ = w.Write(out.Bytes())
+		_, _ = w.Write(page)
 	}
 }
 
-// clean takes out what could turn or hide text around it: direction marks and
-// control characters. The escaping of HTML is the template's work.
-func clean(text string) string {
-	return strings.Map(func(r rune) rune {
+// draw executes one template. Text from outside may hold marks that turn or
+// hide what stands around it (and so does no template of ours): they are taken
+// out here, once, for every page and every live piece. The escaping of HTML is
+// the templates' own work.
+func (s *Server) draw(name string, data any) ([]byte, error) {
+	var out bytes.Buffer
+	if err := s.templates.ExecuteTemplate(&out, name, data); err != nil {
+		return nil, err
+	}
+	return bytes.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
 			return r
@@ -128,5 +132,5 @@ func clean(text string) string {
 			return -1
 		}
 		return r
-	}, text)
+	}, out.Bytes()), nil
 }

@@ -11,6 +11,7 @@ import (
 
 // Who may use a route. The zero value is none of them and is refused.
 const (
+	file          = "file" // public, and served without the database
 	public        = "public"
 	user          = "user"
 	administrator = "administrator"
@@ -26,9 +27,9 @@ type route struct {
 // does every address that is not here: a stranger cannot tell them apart.
 func (s *Server) routes() []route {
 	return []route{
-		{"GET /static/{digest}/{file}", public, s.static},
-		{"GET /favicon.ico", public, s.favicon},
-		{"GET /manifest.webmanifest", public, s.manifest},
+		{"GET /static/{digest}/{file}", file, s.static},
+		{"GET /favicon.ico", file, s.favicon},
+		{"GET /manifest.webmanifest", file, s.manifest},
 		{"GET /claim", public, s.claimPage},
 		{"POST /claim", public, s.claim},
 		{"GET /sign-in", public, s.signInPage},
@@ -50,11 +51,12 @@ func (s *Server) routes() []route {
 		{"POST /read/{book}/finished", user, s.setFinished},
 		{"GET /events", user, s.events},
 		{"GET /me", user, s.me},
-		{"/", user, s.nothing},
+		{"GET /", user, s.nothing},
 	}
 }
 
-// serve guards one route: the database first, then the claim, then who asks.
+// serve answers one route. The request that fails is the one that knows who
+// asked, so that the failure can be a page of theirs.
 func (s *Server) serve(rt route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -63,45 +65,51 @@ func (s *Server) serve(rt route) http.HandlerFunc {
 				s.fail(w, r, fault.Newf(fault.Unknown, "answer", rt.pattern, "panic: %v\n%s", p, debug.Stack()))
 			}
 		}()
-		if err := s.guarded(rt, w, r); err != nil {
+		r, ok, err := s.admit(rt, w, r)
+		if ok {
+			err = rt.handle(w, r)
+		}
+		if err != nil {
 			s.fail(w, r, err)
 		}
 	}
 }
 
-func (s *Server) guarded(rt route, w http.ResponseWriter, r *http.Request) error {
-	if rt.pattern == "GET /static/{digest}/{file}" || rt.pattern == "GET /favicon.ico" || rt.pattern == "GET /manifest.webmanifest" {
-		return rt.handle(w, r)
+// admit guards one route: the database first, then the claim, then who asks.
+// When ok is false the answer is written or the error says why not.
+func (s *Server) admit(rt route, w http.ResponseWriter, r *http.Request) (_ *http.Request, ok bool, err error) {
+	if rt.access == file {
+		return r, true, nil
 	}
 	if since, down := s.Database.Down(); down {
 		s.databaseAway(w, since)
-		return nil
+		return r, false, nil
 	}
 	claimed, err := s.isClaimed(r)
 	if err != nil {
-		return err
+		return r, false, err
 	}
 	if rt.access == public {
-		return rt.handle(w, r)
+		return r, true, nil
 	}
 	if !claimed {
-		return s.turnAway(w, r, "/claim")
+		return r, false, s.turnAway(w, r, "/claim")
 	}
-	r, ok, err := s.signedIn(w, r)
+	r, ok, err = s.signedIn(w, r)
 	if err != nil {
-		return err
+		return r, false, err
 	}
 	if !ok {
 		to := "/sign-in"
 		if r.Method == http.MethodGet && r.URL.Path != "/" {
 			to += "?next=" + url.QueryEscape(r.URL.RequestURI())
 		}
-		return s.turnAway(w, r, to)
+		return r, false, s.turnAway(w, r, to)
 	}
 	if rt.access != user && !(rt.access == administrator && who(r).Role == account.Administrator) {
-		return notFound("a page")
+		return r, false, notFound("a page")
 	}
-	return rt.handle(w, r)
+	return r, true, nil
 }
 
 // turnAway leads a page to where one signs in; anything else is told 401.

@@ -128,7 +128,7 @@ func by(authors []string, status, site string) string {
 		parts = append(parts, status)
 	}
 	if site != "" {
-		parts = append(parts, "on "+clean(site))
+		parts = append(parts, "on "+site)
 	}
 	return upperFirst(strings.Join(parts, " · "))
 }

@@ -177,7 +177,7 @@ func chapterName(number, name string) string {
 	case number != "":
 		return "chapter " + number
 	case name != "":
-		return "“" + clean(name) + "”"
+		return "“" + name + "”"
 	}
 	return "the one-shot"
 }
@@ -202,5 +202,5 @@ func languageName(tag string) string {
 		}
 		return name
 	}
-	return clean(tag)
+	return tag
 }

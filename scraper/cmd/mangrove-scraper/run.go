@@ -21,11 +21,9 @@ import (
 	"mangrove/migrations"
 	scraperv1 "mangrove/proto/gen/scraper/v1"
 	"mangrove/scraper/internal/cover"
-	"mangrove/scraper/internal/fetch"
 	"mangrove/scraper/internal/follow"
 	"mangrove/scraper/internal/inventory"
 	"mangrove/scraper/internal/job"
-	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/live"
 	"mangrove/scraper/internal/publish"
 	"mangrove/scraper/internal/queue"
@@ -67,8 +65,6 @@ func run(ctx context.Context, cfg config.Config, log *zap.Logger) error {
 	defer pool.Close()
 	db := store.New(pool)
 	hub := live.NewHub()
-	jobs := queue.New(db)
-	marker := inventory.NewMarker(cfg.LibraryDir, db)
 	covers := cover.New(filepath.Join(cfg.DataDir, "scraper", "covers"))
 
 	adapters, closeAdapters, err := all.Adapters(all.Options{SampleURL: cfg.SampleURL})
@@ -77,33 +73,22 @@ func run(ctx context.Context, cfg config.Config, log *zap.Logger) error {
 	}
 	defer closeAdapters()
 	bySite := map[string]source.Adapter{}
-	lanes := map[string]*lane.Lane{}
-	wake := func(site string) {
-		if l, ok := lanes[site]; ok {
-			l.Wake()
-		}
-	}
 	for _, a := range adapters {
-		site := a.Site()
-		bySite[site.Key] = a
-		gate := &lane.Gate{}
-		client := fetch.New(fetch.Options{
-			Site: site, Slots: lane.NewSlots(site, gate.Allow), Identity: identity(),
-			Guard: fetch.Guard{Allow: cfg.AllowAddresses, Loopback: site.Loopback},
-		})
-		defer client.Close()
-		lanes[site.Key] = lane.New(lane.Options{
-			Adapter: a, Fetcher: client, Store: db, Queue: jobs, Covers: covers, Hub: hub, Gate: gate, Log: log,
-			Runner: &job.Runner{
-				Library: cfg.LibraryDir, Store: db, Marker: marker, Hub: hub, Adapter: a, Fetcher: client, Generator: "Mangrove " + version,
-			},
-		})
+		bySite[a.Site().Key] = a
 	}
+	// A Lane's connection is its own for as long as it works.
+	claims, err := pg.Open(ctx, address.Reveal(), pg.Options{Schema: store.Schema, MaxConns: int32(len(adapters)) + 1})
+	if err != nil {
+		return &exit{config.ExitConfig, fmt.Errorf("%s: %w", config.DatabaseURLScraper, err)}
+	}
+	defer claims.Close()
+	lanes := newLanes(cfg, log, db, claims, hub, covers)
+	wake := lanes.wake
 
 	server := grpcserver.New(log, grpc.Creds(grpcserver.PeerCredentials(os.Geteuid())))
 	scraperv1.RegisterScraperServiceServer(server.Server, &rpc.Server{
 		Version: version, Started: time.Now(), Store: db, Covers: covers, Hub: hub, Adapters: bySite, Wake: wake,
-		Follows: &follow.Reconciler{Store: db, Queue: jobs, Adapters: bySite, Wake: wake},
+		Follows: &follow.Reconciler{Store: db, Queue: queue.New(db), Adapters: bySite, Wake: wake},
 	})
 	listener, err := grpcserver.ListenUnix(cfg.ScraperSocket())
 	if err != nil {
@@ -116,10 +101,10 @@ func run(ctx context.Context, cfg config.Config, log *zap.Logger) error {
 
 	err = waitForDatabase(ctx, pool, log)
 	if err == nil && ctx.Err() == nil {
-		err = prepare(ctx, cfg, db, marker, adapters, log)
+		err = prepare(ctx, cfg, db, inventory.NewMarker(cfg.LibraryDir, db), adapters, log)
 	}
 	if err == nil && ctx.Err() == nil {
-		work(ctx, pool, db, server, lanes, log)
+		work(ctx, pool, db, server, lanes, adapters, log)
 	}
 
 	// Health first, so that nobody asks for more; then calls; the pool last,
@@ -166,8 +151,8 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// prepare looks at what an earlier process left: the library's identity, Jobs
-// that were under way, stages whose chapters are committed.
+// prepare looks at what an earlier process left: the library's identity, and
+// stages whose chapters are committed.
 func prepare(ctx context.Context, cfg config.Config, db *store.Store, marker *inventory.Marker, adapters []source.Adapter, log *zap.Logger) error {
 	err := marker.Establish(ctx)
 	if err == nil {
@@ -183,22 +168,13 @@ func prepare(ctx context.Context, cfg config.Config, db *store.Store, marker *in
 	case err != nil:
 		return err
 	}
-	var sites []string
 	for _, a := range adapters {
 		site := a.Site().Key
-		sites = append(sites, site)
 		for _, s := range a.Listed() {
 			if err := db.EnsureListed(ctx, site, s); err != nil {
 				return err
 			}
 		}
-	}
-	n, err := db.RecoverJobs(ctx, sites)
-	if err != nil {
-		return err
-	}
-	if n > 0 {
-		log.Info("Jobs that were under way go on from their checkpoints", zap.Int64("jobs", n))
 	}
 	stages, err := staging.List(cfg.LibraryDir)
 	if err != nil {
@@ -225,10 +201,10 @@ const passesKept = 14 * 24 * time.Hour
 
 // work runs the Lanes until ctx ends, and says all the while whether the
 // database answers.
-func work(ctx context.Context, pool *pgxpool.Pool, db *store.Store, server *grpcserver.Server, lanes map[string]*lane.Lane, log *zap.Logger) {
+func work(ctx context.Context, pool *pgxpool.Pool, db *store.Store, server *grpcserver.Server, lanes *lanes, adapters []source.Adapter, log *zap.Logger) {
 	var running sync.WaitGroup
-	for _, l := range lanes {
-		running.Go(func() { l.Run(ctx) })
+	for _, a := range adapters {
+		running.Go(func() { lanes.keep(ctx, a) })
 	}
 	server.Set(grpcserver.Readiness, true)
 	ready, pruned := true, time.Time{}

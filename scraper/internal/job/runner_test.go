@@ -254,8 +254,13 @@ func TestAResumedChapterFetchesOnlyWhatIsMissing(t *testing.T) {
 		}
 		<-watch
 	}
+	if err := w.site.WaitCount(t.Context(), "/img/1/2.png", 1); err != nil {
+		t.Fatal(err)
+	}
 	kill()
-	<-done
+	if err := <-done; err == nil {
+		t.Error("a killed step ended well")
+	}
 	c, there := checkpoint.Load(checkpoint.Path(w.library, w.adapter.Site(), key))
 	if !there || c.PagesDone != 2 || c.Chapter != "1" {
 		t.Errorf("checkpoint %+v (there %v), want two pages of chapter 1", c, there)

@@ -33,6 +33,9 @@ type Options struct {
 	Hub     *live.Hub
 	// Gate is the one the Fetcher's Slots ask.
 	Gate *Gate
+	// Held returns nil while the Lane is still this program's to work; nil
+	// means that nobody else could have it.
+	Held func() error
 	Log  *zap.Logger
 }
 
@@ -47,6 +50,7 @@ type Lane struct {
 	covers  Covers
 	hub     *live.Hub
 	gate    *Gate
+	held    func() error
 	log     *zap.Logger
 	wake    chan struct{}
 }
@@ -56,7 +60,7 @@ func New(o Options) *Lane {
 	site := o.Adapter.Site()
 	return &Lane{
 		site: site, adapter: o.Adapter, fetcher: o.Fetcher, store: o.Store, queue: o.Queue, runner: o.Runner,
-		covers: o.Covers, hub: o.Hub, gate: o.Gate, log: o.Log.With(zap.String("site", site.Key)), wake: make(chan struct{}, 1),
+		covers: o.Covers, hub: o.Hub, gate: o.Gate, held: o.Held, log: o.Log.With(zap.String("site", site.Key)), wake: make(chan struct{}, 1),
 	}
 }
 
@@ -75,21 +79,16 @@ const longestIdle = time.Minute
 // afterError is the rest after the database did not answer.
 const afterError = 5 * time.Second
 
-// Run does units of work until ctx ends; it returns only then. A stop ends the
-// read in flight and writes the Pass row with its reason.
+// Run does units of work until ctx ends or the Lane is no longer held. A stop
+// ends the read in flight and writes the Pass row with its reason.
 func (l *Lane) Run(ctx context.Context) {
-	ensured := false
 	for ctx.Err() == nil {
-		var wait time.Duration
-		var err error
-		if !ensured {
-			err = l.store.EnsureLane(ctx, l.site.Key)
-			ensured = err == nil
-		}
-		if err == nil {
-			wait, err = l.Turn(ctx)
-		}
+		wait, err := l.Turn(ctx)
 		if ctx.Err() != nil {
+			return
+		}
+		if err != nil && l.held != nil && l.held() != nil {
+			l.log.Warn("the Lane is given up", zap.Error(err))
 			return
 		}
 		if err != nil {

@@ -294,7 +294,9 @@ func TestARefusedSiteIsNotAskedUntilResume(t *testing.T) {
 func TestAnOutageCostsOneProbe(t *testing.T) {
 	b := setup(t, map[string][]string{"a": {"unreachable", "unreachable", "ok"}, "b": {"ok"}})
 	b.turn(t)
-	expire := func() { b.exec(t, `UPDATE scraper.circuits SET until = now() - interval '1 second' WHERE state IN ('open', 'probing')`) }
+	expire := func() {
+		b.exec(t, `UPDATE scraper.circuits SET until = now() - interval '1 second' WHERE state IN ('open', 'probing')`)
+	}
 	b.turn(t)
 	if len(b.site.asked) != 0 {
 		t.Fatalf("asked %v while the circuit rests", b.site.asked)

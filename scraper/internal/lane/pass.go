@@ -2,7 +2,6 @@ package lane
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
 
 	"go.uber.org/zap"
@@ -12,13 +11,6 @@ import (
 	"mangrove/scraper/internal/source"
 )
 
-// interval is how far apart the Polls of one Series lie (POLL-5), and jitter how
-// much of it varies, so that Series followed together do not stay together.
-const (
-	interval = 12 * time.Hour
-	jitter   = 0.1
-)
-
 // passBatch is how many due Series are looked up at once; a Pass takes as many
 // batches as it needs.
 const passBatch = 100
@@ -26,11 +18,15 @@ const passBatch = 100
 // witnessAfter is how many unfetchable reads in a row call for a witness (POLL-9).
 const witnessAfter = 3
 
-// nextPoll is when a Series polled at now is due again.
-func nextPoll(now time.Time) time.Time {
-	spread := 1 + jitter*(2*rand.Float64()-1)
-	return now.Add(time.Duration(float64(interval) * spread))
-}
+// flushEvery and flushAfter bound how many unchanged reads, and how long, wait to
+// be written together; a crash polls them again (POLL-3).
+const (
+	flushEvery = 100
+	flushAfter = 2 * time.Second
+)
+
+// activityEvery is how often the title being polled is noted.
+const activityEvery = time.Second
 
 // held is an unfetchable read whose meaning is not yet known.
 type held struct {
@@ -44,6 +40,14 @@ type pass struct {
 	row  Pass
 	held []held
 	seen map[string]bool
+	// adaptive is the operator's setting as it was when the Pass began.
+	adaptive bool
+	// unchanged are good reads still to be written.
+	unchanged []Unchanged
+	// noted is when the activity was last written, calm once the Lane's trouble
+	// is known to be over.
+	noted time.Time
+	calm  bool
 }
 
 // runPass polls what is due and writes the Pass row, whatever ended it.
@@ -51,7 +55,12 @@ func (l *Lane) runPass(ctx context.Context) error {
 	p := &pass{lane: l, seen: map[string]bool{}, row: Pass{
 		Site: l.site.Key, Started: time.Now(), EndReason: EndComplete, Counts: map[poll.Outcome]int{},
 	}}
-	err := p.run(ctx)
+	var err error
+	if p.adaptive, err = l.store.AdaptiveInterval(ctx); err == nil {
+		err = p.run(ctx)
+	}
+	// What was read well is written though the Pass was stopped.
+	p.flush(context.WithoutCancel(ctx))
 	if ctx.Err() != nil {
 		p.row.EndReason = EndStopped
 	}
@@ -69,6 +78,7 @@ func (l *Lane) runPass(ctx context.Context) error {
 
 func (p *pass) run(ctx context.Context) error {
 	for ctx.Err() == nil {
+		p.flush(ctx)
 		batch, err := p.lane.store.DueSeries(ctx, p.row.Site, time.Now(), passBatch)
 		if err != nil {
 			return err
@@ -100,8 +110,11 @@ func (p *pass) run(ctx context.Context) error {
 // one polls one Series and reports whether the Pass goes on.
 func (p *pass) one(ctx context.Context, d Due) (bool, error) {
 	l := p.lane
-	if err := l.store.SetActivity(ctx, p.row.Site, Polling, d.Key.SeriesID); err != nil {
-		return false, err
+	if time.Since(p.noted) >= activityEvery {
+		if err := l.store.SetActivity(ctx, p.row.Site, Polling, d.Key.SeriesID); err != nil {
+			return false, err
+		}
+		p.noted = time.Now()
 	}
 	priority := DuePoll
 	if d.Forced {
@@ -148,8 +161,17 @@ func (p *pass) one(ctx context.Context, d Due) (bool, error) {
 func (p *pass) record(ctx context.Context, d Due, r poll.Result, now time.Time) error {
 	l := p.lane
 	p.row.Counts[r.Outcome]++
+	if r.Outcome == poll.OK && r.Reading.NotModified {
+		next, why := p.afterGood(ctx, d, now)
+		p.unchanged = append(p.unchanged, Unchanged{d.Key, now, next, why})
+		if len(p.unchanged) >= flushEvery || now.Sub(p.unchanged[0].At) >= flushAfter {
+			p.flush(ctx)
+		}
+		return p.quiet(ctx, now)
+	}
 	if r.Outcome == poll.OK {
-		good, err := l.store.RecordGood(ctx, d, r.Reading, now, nextPoll(now))
+		next, why := p.afterGood(ctx, d, now)
+		good, err := l.store.RecordGood(ctx, d, r.Reading, now, next, why)
 		if err != nil {
 			l.log.Warn("a good read could not be recorded", zap.Stringer("series", d.Key), zap.Error(err))
 			return nil
@@ -164,14 +186,59 @@ func (p *pass) record(ctx context.Context, d Due, r poll.Result, now time.Time) 
 			}
 		}
 		l.keepCover(ctx, d, good.CoverURL)
-	} else if err := l.store.RecordFailure(ctx, d.Key, r.Outcome, now); err != nil {
-		l.log.Warn("a failure could not be recorded", zap.Stringer("series", d.Key), zap.Error(err))
-	}
-	if r.Outcome != poll.OK {
+	} else {
+		p.fail(ctx, d.Key, r.Outcome, now)
 		p.advance(ctx, d, now)
 	}
 	l.hub.Changed(d.Key)
-	return l.store.SetTrouble(ctx, p.row.Site, NoTrouble, now)
+	return p.quiet(ctx, now)
+}
+
+// fail writes a failure row, after the good reads that came before it.
+func (p *pass) fail(ctx context.Context, key source.Key, o poll.Outcome, at time.Time) {
+	p.flush(ctx)
+	if err := p.lane.store.RecordFailure(ctx, key, o, at); err != nil {
+		p.lane.log.Warn("a failure could not be recorded", zap.Stringer("series", key), zap.Error(err))
+	}
+}
+
+// flush writes the unchanged reads that wait.
+func (p *pass) flush(ctx context.Context) {
+	if len(p.unchanged) == 0 {
+		return
+	}
+	if err := p.lane.store.RecordUnchanged(ctx, p.unchanged); err != nil {
+		p.lane.log.Warn("good reads could not be recorded", zap.Int("series", len(p.unchanged)), zap.Error(err))
+	}
+	for _, u := range p.unchanged {
+		p.lane.hub.Changed(u.Key)
+	}
+	p.unchanged = nil
+}
+
+// quiet records, once a Pass, that the Site answers again.
+func (p *pass) quiet(ctx context.Context, now time.Time) error {
+	if p.calm {
+		return nil
+	}
+	err := p.lane.store.SetTrouble(ctx, p.row.Site, NoTrouble, now)
+	p.calm = err == nil
+	return err
+}
+
+// afterGood says when a Series just read well is due again: by the ordinary
+// interval, or by its releases where the operator has switched that on.
+func (p *pass) afterGood(ctx context.Context, d Due, now time.Time) (time.Time, NextReason) {
+	if !p.adaptive {
+		return nextPoll(now), ByInterval
+	}
+	releases, err := p.lane.store.Releases(ctx, d.Key)
+	if err != nil {
+		p.lane.log.Warn("the releases could not be read", zap.Stringer("series", d.Key), zap.Error(err))
+		return nextPoll(now), ByInterval
+	}
+	length, why := Interval(releases, now)
+	return now.Add(spread(length)), why
 }
 
 func (p *pass) advance(ctx context.Context, d Due, now time.Time) {
@@ -184,9 +251,7 @@ func (p *pass) advance(ctx context.Context, d Due, now time.Time) {
 func (p *pass) settleHeld(ctx context.Context) error {
 	for _, h := range p.held {
 		p.row.Counts[poll.Unfetchable]++
-		if err := p.lane.store.RecordFailure(ctx, h.due.Key, poll.Unfetchable, h.at); err != nil {
-			p.lane.log.Warn("a failure could not be recorded", zap.Stringer("series", h.due.Key), zap.Error(err))
-		}
+		p.fail(ctx, h.due.Key, poll.Unfetchable, h.at)
 		p.lane.hub.Changed(h.due.Key)
 	}
 	p.held = nil

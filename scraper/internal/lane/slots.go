@@ -59,13 +59,14 @@ type waiter struct {
 
 // NewSlots makes the slots of one Site; gate says whether it may be asked now
 // (Gate.Allow). The first request waits out a whole
-// pacing: what an earlier process sent just before it died is not forgotten.
-func NewSlots(site source.Site, gate func() error) *Slots {
+// pacing, and rest before that: what an earlier process sent just before it
+// died is not forgotten, nor what another scraper may still have under way.
+func NewSlots(site source.Site, gate func() error, rest time.Duration) *Slots {
 	images := site.ImagesInFlight
 	if images == 0 {
 		images = 2
 	}
-	return &Slots{pacing: site.Pacing, images: images, gate: gate, next: time.Now().Add(site.Pacing)}
+	return &Slots{pacing: site.Pacing, images: images, gate: gate, next: time.Now().Add(rest + site.Pacing)}
 }
 
 // Acquire waits for a slot. The gate is asked when the slot is granted, so that

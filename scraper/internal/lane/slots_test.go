@@ -20,7 +20,7 @@ func open() error { return nil }
 func TestSlotsPaceStartsAndGoOneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		s := NewSlots(source.Site{Pacing: time.Second}, open)
+		s := NewSlots(source.Site{Pacing: time.Second}, open, 0)
 		var starts []time.Duration
 		for range 3 {
 			release, err := s.Acquire(t.Context(), source.WantHTML)
@@ -39,9 +39,23 @@ func TestSlotsPaceStartsAndGoOneAtATime(t *testing.T) {
 	})
 }
 
+func TestSlotsRestAfterTakingOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		release, err := NewSlots(source.Site{Pacing: time.Second}, open, time.Minute).Acquire(t.Context(), source.WantHTML)
+		if err != nil {
+			t.Fatal(err)
+		}
+		release()
+		if got := time.Since(start); got != 61*time.Second {
+			t.Errorf("first request after %v, want a request time-out plus the pacing", got)
+		}
+	})
+}
+
 func TestSlotsPreferTheMoreUrgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := NewSlots(source.Site{Pacing: time.Second}, open)
+		s := NewSlots(source.Site{Pacing: time.Second}, open, 0)
 		first, err := s.Acquire(t.Context(), source.WantHTML)
 		if err != nil {
 			t.Fatal(err)
@@ -72,7 +86,7 @@ func TestSlotsPreferTheMoreUrgent(t *testing.T) {
 
 func TestSlotsLetTheDeclaredNumberOfImagesFly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := NewSlots(source.Site{Pacing: time.Millisecond, ImagesInFlight: 3}, open)
+		s := NewSlots(source.Site{Pacing: time.Millisecond, ImagesInFlight: 3}, open, 0)
 		var flying, most atomic.Int32
 		var all sync.WaitGroup
 		for range 10 {
@@ -103,7 +117,7 @@ func TestSlotsAskTheGateWhenGrantedNotWhenQueued(t *testing.T) {
 				return fault.Newf(fault.Access, "ask", "the Site", "paused")
 			}
 			return nil
-		})
+		}, 0)
 		release, err := s.Acquire(t.Context(), source.WantHTML)
 		if err != nil {
 			t.Fatal(err)
@@ -124,7 +138,7 @@ func TestSlotsAskTheGateWhenGrantedNotWhenQueued(t *testing.T) {
 
 func TestSlotsForgetAWaiterThatLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := NewSlots(source.Site{Pacing: time.Second}, open)
+		s := NewSlots(source.Site{Pacing: time.Second}, open, 0)
 		release, err := s.Acquire(t.Context(), source.WantHTML)
 		if err != nil {
 			t.Fatal(err)

@@ -25,6 +25,14 @@ type Due struct {
 	CoverURL, CoverSHA256 string
 }
 
+// Unchanged is a correct read that said nothing new: the Site answered that its
+// page is the one already read.
+type Unchanged struct {
+	Key      source.Key
+	At, Next time.Time
+	Why      NextReason
+}
+
 // Good is what a correct read left behind.
 type Good struct {
 	// New are chapters never seen before, of a Series read before (POLL-12).
@@ -88,17 +96,22 @@ func Troubles() []Trouble { return []Trouble{NoTrouble, TroubleRefused, TroubleU
 
 // Store keeps what a Lane knows.
 type Store interface {
-	// EnsureLane makes the Lane's rows; what an earlier process was doing is idle.
-	EnsureLane(ctx context.Context, site string) error
 	// DueSeries lists Series whose time has come, Forced Polls first.
 	DueSeries(ctx context.Context, site string, now time.Time, limit int) ([]Due, error)
 	// NextDue is when the next Series is due; zero if there is none.
 	NextDue(ctx context.Context, site string) (time.Time, error)
 	// Witness is the Series last read ok, other than those given (POLL-9).
 	Witness(ctx context.Context, site string, except []string) (w Due, ok bool, err error)
-	// RecordGood deletes the failure row, stores what was read and when the
-	// Series is due again.
-	RecordGood(ctx context.Context, d Due, r source.Reading, now, next time.Time) (Good, error)
+	// RecordGood deletes the failure row, stores what was read and when and why
+	// then the Series is due again.
+	RecordGood(ctx context.Context, d Due, r source.Reading, now, next time.Time, why NextReason) (Good, error)
+	// RecordUnchanged does for reads that changed nothing what RecordGood does,
+	// for all of them in one statement (POLL-3).
+	RecordUnchanged(ctx context.Context, reads []Unchanged) error
+	// Releases are when the chapters of a Series appeared, as far as is known.
+	Releases(ctx context.Context, key source.Key) ([]time.Time, error)
+	// AdaptiveInterval is the operator's setting, off by default.
+	AdaptiveInterval(ctx context.Context) (bool, error)
 	// RecordFailure is the one upsert of POLL-3. It is called for the four
 	// outcomes that write, and for no other.
 	RecordFailure(ctx context.Context, key source.Key, o poll.Outcome, now time.Time) error

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"mangrove/internal/fault"
 	"mangrove/scraper/internal/source"
@@ -121,6 +122,9 @@ func wellFormed(ask source.Ask, r source.Reading) error {
 	if r.Series.ID != ask.SeriesID {
 		// A page of another Series at this address: this one is not there (POLL-13).
 		return source.NotFound(ask.URL)
+	}
+	if !slices.Contains(source.Statuses(), r.Series.Status) || !slices.Contains(source.Directions(), r.Series.Direction) {
+		return source.Unparsed(ask.URL, "status %q or direction %q is no word of ours", r.Series.Status, r.Series.Direction)
 	}
 	seen := make(map[string]bool, len(r.Chapters))
 	for i, c := range r.Chapters {

@@ -87,6 +87,10 @@ func (s *Server) state(ctx context.Context, key source.Key) (*scraperv1.SeriesSt
 	out := &scraperv1.SeriesState{
 		Series: s.series(row), LastGoodRead: stamp(row.LastGoodRead), NextPollAt: stamp(row.NextPoll),
 		ForcedPollAt: stamp(row.ForcedPoll), Polled: !row.Polled.IsZero(),
+		NextPollReason: string(row.NextReason),
+	}
+	if !row.ForcedPoll.IsZero() {
+		out.NextPollReason = "forced"
 	}
 	failure, failing, err := s.Store.Failure(ctx, key)
 	if err != nil {

@@ -13,7 +13,9 @@ import (
 	scraperv1 "mangrove/proto/gen/scraper/v1"
 	"mangrove/scraper/internal/follow"
 	"mangrove/scraper/internal/job"
+	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/live"
+	"mangrove/scraper/internal/poll"
 	"mangrove/scraper/internal/source"
 	"mangrove/scraper/internal/store"
 )
@@ -29,6 +31,12 @@ type Store interface {
 	FilesOfSeries(ctx context.Context, key source.Key) (map[string]string, error)
 	Lanes(ctx context.Context) ([]store.LaneRow, error)
 	ForcePoll(ctx context.Context, key source.Key, now time.Time) (time.Time, error)
+	ForcePolls(ctx context.Context, keys []source.Key, now time.Time) (int64, error)
+	Worklist(ctx context.Context, site, outcome, sort string, offset, limit int) ([]store.FailingSeries, error)
+	WorklistCounts(ctx context.Context, site string) (map[poll.Outcome]int, error)
+	PassesSince(ctx context.Context, t time.Time) ([]lane.Pass, error)
+	CountingSince(ctx context.Context) (time.Time, error)
+	NewChapters(ctx context.Context, limit int) ([]store.NewChapter, error)
 	LibraryHead(ctx context.Context) (epoch string, revision int64, err error)
 	ChangesAfter(ctx context.Context, revision int64, limit int) ([]store.LibraryChange, error)
 	FollowsRevision(ctx context.Context) (int64, error)

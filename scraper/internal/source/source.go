@@ -8,6 +8,7 @@ package source
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,18 +44,17 @@ type Site struct {
 
 // Series is what a Site says about a title. Text is plain text.
 type Series struct {
-	ID           string
-	Title        string
-	NativeTitle  string
-	Authors      []string
-	Description  string
-	URL          string
-	Status       string // "", "ongoing", "completed" or "hiatus"
-	Tags         []string
-	License      string // a credit line that is owed, or ""
-	Direction    string // "", "ltr", "rtl" or "strip"
-	CoverURL     string
-	PreferredURL string // where the Site says the page has moved for good, or ""
+	ID          string
+	Title       string
+	NativeTitle string
+	Authors     []string
+	Description string
+	URL         string
+	Status      string // "", "ongoing", "completed", "hiatus" or "cancelled"
+	Tags        []string
+	License     string // a credit line that is owed, or ""
+	Direction   string // "", "ltr", "rtl" or "strip"
+	CoverURL    string
 }
 
 // Chapter is one release as the Site lists it.
@@ -95,6 +95,9 @@ type Reading struct {
 	// Chapters may be empty: the page was read and lists none.
 	Chapters   []Chapter
 	Validators Validators
+	// MovedTo is where the page was found after permanent redirects within the
+	// Site's hosts, or "" (POLL-13).
+	MovedTo string
 }
 
 // Page is one page image of a chapter.
@@ -169,6 +172,21 @@ func NoLandmark(subject, landmark string) error {
 // Unparsed is the error for a page of the right kind that could not be understood.
 func Unparsed(subject, format string, args ...any) error {
 	return fault.Newf(fault.Parser, "read", subject, format, args...)
+}
+
+// Statuses are the words a Series' status may be.
+func Statuses() []string { return []string{"", "ongoing", "completed", "hiatus", "cancelled"} }
+
+// Directions are the words a Series' reading direction may be.
+func Directions() []string { return []string{"", "ltr", "rtl", "strip"} }
+
+// Known returns word if it is one of words, and "" if it is not: a Site's own
+// word that we have none for says nothing.
+func Known(word string, words []string) string {
+	if slices.Contains(words, word) {
+		return word
+	}
+	return ""
 }
 
 // Decimal returns s as a plain decimal without needless zeros ("010.50" is

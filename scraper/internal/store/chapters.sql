@@ -32,3 +32,26 @@ WHERE c.site = $1 AND c.series_id = $2 AND c.gone_since IS NULL
   AND NOT EXISTS (SELECT FROM library_files f
                   WHERE f.site = c.site AND f.series_id = c.series_id AND f.chapter_id = c.chapter_id AND f.state <> 'removed')
 ORDER BY c.volume NULLS LAST, c.number NULLS LAST, c.source_order DESC;
+
+-- name: RepointChapter
+-- One release under a new id: the row, and with it first_seen_at, stays.
+UPDATE chapters SET chapter_id = $4 WHERE site = $1 AND series_id = $2 AND chapter_id = $3;
+
+-- name: RepointJobChapters
+UPDATE job_chapters jc SET chapter_id = $4
+FROM jobs j
+WHERE j.id = jc.job_id AND j.site = $1 AND j.series_id = $2 AND jc.chapter_id = $3
+  AND j.state IN ('requested', 'inspecting', 'ready', 'queued', 'downloading', 'paused', 'retry_wait');
+
+-- name: Announce
+UPDATE chapters SET announced_at = $4 WHERE site = $1 AND series_id = $2 AND chapter_id = ANY ($3) AND announced_at IS NULL;
+
+-- name: NewChapters
+SELECT c.site, c.series_id, c.chapter_id, coalesce(trim_scale(c.number)::text, ''), coalesce(trim_scale(c.volume)::text, ''), c.title, c.language, c.groups,
+       c.url, c.source_order, c.external, c.published_at, c.announced_at, coalesce(f.state, 'absent')
+FROM chapters c
+JOIN series s USING (site, series_id)
+LEFT JOIN library_files f ON f.site = c.site AND f.series_id = c.series_id AND f.chapter_id = c.chapter_id AND f.state <> 'removed'
+WHERE c.announced_at IS NOT NULL AND s.origin = 'followed'
+ORDER BY c.announced_at DESC, c.source_order
+LIMIT $1;

@@ -58,6 +58,6 @@ func (s *Store) ApplyFollows(ctx context.Context, c follow.Change, now time.Time
 
 // FollowsRevision is the highest revision of follows applied.
 func (s *Store) FollowsRevision(ctx context.Context) (revision int64, err error) {
-	err = s.pool.QueryRow(ctx, s.sql.Get("FollowsRevision")).Scan(&revision)
+	err = s.db.QueryRow(ctx, s.sql.Get("FollowsRevision")).Scan(&revision)
 	return revision, classify("FollowsRevision", err)
 }

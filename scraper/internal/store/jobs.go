@@ -23,7 +23,7 @@ type JobChapter struct {
 // RequestJob orders a download; asked is false when one is outstanding (JOB-2).
 func (s *Store) RequestJob(ctx context.Context, key source.Key, unattended bool) (asked bool, err error) {
 	var id int64
-	err = s.pool.QueryRow(ctx, s.sql.Get("RequestJob"), key.Site, key.SeriesID, unattended).Scan(&id)
+	err = s.db.QueryRow(ctx, s.sql.Get("RequestJob"), key.Site, key.SeriesID, unattended).Scan(&id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}
@@ -48,7 +48,7 @@ func (s *Store) LatestJob(ctx context.Context, key source.Key) (job.Job, bool, e
 
 func (s *Store) oneJob(ctx context.Context, name string, args ...any) (j job.Job, ok bool, err error) {
 	var retryAt *time.Time
-	err = s.pool.QueryRow(ctx, s.sql.Get(name), args...).Scan(&j.ID, &j.Key.Site, &j.Key.SeriesID, &j.State, &j.Unattended,
+	err = s.db.QueryRow(ctx, s.sql.Get(name), args...).Scan(&j.ID, &j.Key.Site, &j.Key.SeriesID, &j.State, &j.Unattended,
 		&j.Class, &j.Reason, &j.Retries, &j.Stalls, &retryAt, &j.ChangedAt)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return j, false, nil
@@ -60,13 +60,13 @@ func (s *Store) oneJob(ctx context.Context, name string, args ...any) (j job.Job
 // NextRetry is when a waiting Job of a Site wants to be tried again; zero if none does.
 func (s *Store) NextRetry(ctx context.Context, site string) (time.Time, error) {
 	var at *time.Time
-	err := s.pool.QueryRow(ctx, s.sql.Get("NextRetry"), site).Scan(&at)
+	err := s.db.QueryRow(ctx, s.sql.Get("NextRetry"), site).Scan(&at)
 	return orZero(at), classify("NextRetry", err)
 }
 
 // Move changes the state of j if it is still the one j holds; class stale otherwise.
 func (s *Store) Move(ctx context.Context, j job.Job, c job.Change) (job.Job, error) {
-	return s.move(ctx, s.pool, j, c)
+	return s.move(ctx, s.db, j, c)
 }
 
 func (s *Store) move(ctx context.Context, q interface {
@@ -106,7 +106,7 @@ func (s *Store) Plan(ctx context.Context, j job.Job, chapters []source.Chapter, 
 
 // NextChapter returns the next chapter of j still to be fetched.
 func (s *Store) NextChapter(ctx context.Context, j job.Job) (source.Chapter, bool, error) {
-	rows, err := s.pool.Query(ctx, s.sql.Get("NextChapter"), j.ID)
+	rows, err := s.db.Query(ctx, s.sql.Get("NextChapter"), j.ID)
 	if err != nil {
 		return source.Chapter{}, false, classify("NextChapter", err)
 	}
@@ -131,7 +131,7 @@ func (s *Store) SetAside(ctx context.Context, j job.Job, chapterID string, class
 
 // JobChapters lists the chapters of a Job.
 func (s *Store) JobChapters(ctx context.Context, id int64) ([]JobChapter, error) {
-	rows, err := s.pool.Query(ctx, s.sql.Get("JobChapters"), id)
+	rows, err := s.db.Query(ctx, s.sql.Get("JobChapters"), id)
 	if err != nil {
 		return nil, classify("JobChapters", err)
 	}
@@ -144,13 +144,13 @@ func (s *Store) JobChapters(ctx context.Context, id int64) ([]JobChapter, error)
 
 // CountOutstanding counts Jobs that have not ended.
 func (s *Store) CountOutstanding(ctx context.Context) (n int, err error) {
-	err = s.pool.QueryRow(ctx, s.sql.Get("CountOutstanding")).Scan(&n)
+	err = s.db.QueryRow(ctx, s.sql.Get("CountOutstanding")).Scan(&n)
 	return n, classify("CountOutstanding", err)
 }
 
 // QuarantinedSince counts different Jobs of a Site that its adapter could not read.
 func (s *Store) QuarantinedSince(ctx context.Context, site string, since time.Time) (n int, err error) {
-	err = s.pool.QueryRow(ctx, s.sql.Get("QuarantinedSince"), site, since).Scan(&n)
+	err = s.db.QueryRow(ctx, s.sql.Get("QuarantinedSince"), site, since).Scan(&n)
 	return n, classify("QuarantinedSince", err)
 }
 

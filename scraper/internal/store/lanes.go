@@ -4,21 +4,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"mangrove/scraper/internal/circuit"
 	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/poll"
 )
-
-// LaneRow is the live state of a Lane.
-type LaneRow struct {
-	Site         string
-	Activity     lane.Activity
-	Trouble      lane.Trouble
-	TroubleSince time.Time
-	Circuit      circuit.Circuit
-}
 
 // EnsureLane makes the rows of a Lane; what an earlier process was doing is idle.
 func (s *Store) EnsureLane(ctx context.Context, site string) error {
@@ -41,10 +30,14 @@ func (s *Store) SetTrouble(ctx context.Context, site string, t lane.Trouble, now
 	return err
 }
 
-// RecordPass writes the row of a Pass.
+// RecordPass writes the row of a Pass, and notes the Lane's first full cycle.
 func (s *Store) RecordPass(ctx context.Context, p lane.Pass) error {
 	_, err := s.exec(ctx, "RecordPass", p.Site, p.Started, p.Ended, p.EndReason, p.Counts[poll.OK], p.Counts[poll.NotFound],
 		p.Counts[poll.NoChapter], p.Counts[poll.Unfetchable], p.Counts[poll.Errors], p.Counts[poll.Refused], p.Counts[poll.Unreachable], p.NewChapters)
+	if err != nil || p.EndReason != lane.EndComplete {
+		return err
+	}
+	_, err = s.exec(ctx, "MarkCycled", p.Site, p.Ended)
 	return err
 }
 
@@ -57,7 +50,7 @@ func (s *Store) PrunePasses(ctx context.Context, t time.Time) error {
 // Circuit reads a Site's circuit.
 func (s *Store) Circuit(ctx context.Context, site string) (c circuit.Circuit, err error) {
 	var until, after *time.Time
-	err = s.pool.QueryRow(ctx, s.sql.Get("GetCircuit"), site).Scan(&c.Site, &c.State, &c.Reason, &c.Detail, &c.Since, &until, &after)
+	err = s.db.QueryRow(ctx, s.sql.Get("GetCircuit"), site).Scan(&c.Site, &c.State, &c.Reason, &c.Detail, &c.Since, &until, &after)
 	c.Until, c.RetryAfter = orZero(until), orZero(after)
 	return c, classify("GetCircuit", err)
 }
@@ -66,21 +59,6 @@ func (s *Store) Circuit(ctx context.Context, site string) (c circuit.Circuit, er
 func (s *Store) MoveCircuit(ctx context.Context, from, to circuit.Circuit) (bool, error) {
 	n, err := s.exec(ctx, "MoveCircuit", from.Site, from.State, from.Since, to.State, to.Reason, to.Detail, to.Since, orNull(to.Until), orNull(to.RetryAfter))
 	return n > 0, err
-}
-
-// Lanes lists all Lanes.
-func (s *Store) Lanes(ctx context.Context) ([]LaneRow, error) {
-	rows, err := s.pool.Query(ctx, s.sql.Get("ListLanes"))
-	if err != nil {
-		return nil, classify("ListLanes", err)
-	}
-	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (l LaneRow, err error) {
-		var since, until *time.Time
-		err = row.Scan(&l.Site, &l.Activity, &l.Trouble, &since, &l.Circuit.State, &l.Circuit.Reason, &l.Circuit.Since, &until)
-		l.Circuit.Site, l.TroubleSince, l.Circuit.Until = l.Site, orZero(since), orZero(until)
-		return l, err
-	})
-	return out, classify("ListLanes", err)
 }
 
 // SetHold stops all downloads; an earlier Hold of that kind keeps its time.

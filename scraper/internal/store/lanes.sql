@@ -29,11 +29,6 @@ SELECT site, state, reason, detail, since, until, retry_after FROM circuits WHER
 UPDATE circuits SET state = $4, reason = $5, detail = $6, since = $7, until = $8, retry_after = $9
 WHERE site = $1 AND state = $2 AND since = $3;
 
--- name: ListLanes
-SELECT l.site, l.activity, l.trouble, l.trouble_since, c.state, c.reason, c.since, c.until
-FROM poll_lanes l JOIN circuits c USING (site)
-ORDER BY l.site;
-
 -- name: SetHold
 INSERT INTO holds (kind, since, detail) VALUES ($1, $2, $3)
 ON CONFLICT (kind) DO UPDATE SET detail = excluded.detail;

@@ -28,13 +28,13 @@ type LibraryChange struct {
 
 // LibraryHead returns the change log's epoch and newest revision.
 func (s *Store) LibraryHead(ctx context.Context) (epoch string, revision int64, err error) {
-	err = s.pool.QueryRow(ctx, s.sql.Get("LibraryHead")).Scan(&epoch, &revision)
+	err = s.db.QueryRow(ctx, s.sql.Get("LibraryHead")).Scan(&epoch, &revision)
 	return epoch, revision, classify("LibraryHead", err)
 }
 
 // LibraryID returns the id of the library's marker, "" before there is one.
 func (s *Store) LibraryID(ctx context.Context) (id string, err error) {
-	err = s.pool.QueryRow(ctx, s.sql.Get("LibraryID")).Scan(&id)
+	err = s.db.QueryRow(ctx, s.sql.Get("LibraryID")).Scan(&id)
 	return id, classify("LibraryID", err)
 }
 
@@ -78,7 +78,7 @@ func (s *Store) Commit(ctx context.Context, j job.Job, p job.Publication) error 
 
 // ChangesAfter lists changes in revision order.
 func (s *Store) ChangesAfter(ctx context.Context, revision int64, limit int) ([]LibraryChange, error) {
-	rows, err := s.pool.Query(ctx, s.sql.Get("ChangesAfter"), revision, limit)
+	rows, err := s.db.Query(ctx, s.sql.Get("ChangesAfter"), revision, limit)
 	if err != nil {
 		return nil, classify("ChangesAfter", err)
 	}
@@ -92,7 +92,7 @@ func (s *Store) ChangesAfter(ctx context.Context, revision int64, limit int) ([]
 
 // FilesOfSeries maps the chapters of a Series that have a file to its state.
 func (s *Store) FilesOfSeries(ctx context.Context, key source.Key) (map[string]string, error) {
-	rows, err := s.pool.Query(ctx, s.sql.Get("FilesOfSeries"), key.Site, key.SeriesID)
+	rows, err := s.db.Query(ctx, s.sql.Get("FilesOfSeries"), key.Site, key.SeriesID)
 	if err != nil {
 		return nil, classify("FilesOfSeries", err)
 	}
@@ -107,7 +107,7 @@ func (s *Store) FilesOfSeries(ctx context.Context, key source.Key) (map[string]s
 
 // Committed returns which of the fingerprints belong to published files.
 func (s *Store) Committed(ctx context.Context, fingerprints []string) ([]string, error) {
-	rows, err := s.pool.Query(ctx, s.sql.Get("CommittedFingerprints"), list(fingerprints))
+	rows, err := s.db.Query(ctx, s.sql.Get("CommittedFingerprints"), list(fingerprints))
 	if err != nil {
 		return nil, classify("CommittedFingerprints", err)
 	}

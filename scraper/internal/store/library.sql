@@ -40,3 +40,9 @@ FROM library_files f
 WHERE f.revision > $1
 ORDER BY f.revision
 LIMIT $2;
+
+-- name: FileOfChapter
+SELECT path FROM library_files WHERE site = $1 AND series_id = $2 AND chapter_id = $3 AND state <> 'removed';
+
+-- name: RepointFile
+UPDATE library_files SET chapter_id = $2, revision = $3 WHERE path = $1;

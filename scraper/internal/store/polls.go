@@ -39,7 +39,7 @@ func (s *Store) RecordFailure(ctx context.Context, key source.Key, o poll.Outcom
 
 // Failure reads the failure row of a Series by its primary key.
 func (s *Store) Failure(ctx context.Context, key source.Key) (f Failure, failing bool, err error) {
-	err = s.pool.QueryRow(ctx, s.sql.Get("GetFailure"), key.Site, key.SeriesID).Scan(&f.Outcome, &f.Since)
+	err = s.db.QueryRow(ctx, s.sql.Get("GetFailure"), key.Site, key.SeriesID).Scan(&f.Outcome, &f.Since)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return f, false, nil
 	}
@@ -49,26 +49,49 @@ func (s *Store) Failure(ctx context.Context, key source.Key) (f Failure, failing
 // RecordGood deletes the failure row, stores what was read, and sets when the
 // Series is due again, in one transaction. A chapter counts as new once, and
 // none does when the Series is read for the first time (POLL-12).
-func (s *Store) RecordGood(ctx context.Context, d lane.Due, r source.Reading, now, next time.Time) (good lane.Good, err error) {
+func (s *Store) RecordGood(ctx context.Context, d lane.Due, r source.Reading, now, next time.Time, why lane.NextReason) (good lane.Good, err error) {
 	good.CoverURL = d.CoverURL
 	err = s.inTx(ctx, "RecordGood", func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, s.sql.Get("DeleteFailure"), d.Key.Site, d.Key.SeriesID); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, s.sql.Get("MarkGood"), d.Key.Site, d.Key.SeriesID, next, now); err != nil {
+		if _, err := tx.Exec(ctx, s.sql.Get("MarkGood"), d.Key.Site, d.Key.SeriesID, next, now, why); err != nil {
 			return err
 		}
 		if r.NotModified {
 			return nil
 		}
 		good.CoverURL = r.Series.CoverURL
-		fresh, err := s.saveReading(ctx, tx, d.Key, r, now)
-		if d.Known {
-			good.New = fresh
+		if r.MovedTo != "" && r.MovedTo != d.URL {
+			if _, err := tx.Exec(ctx, s.sql.Get("MoveAddress"), d.Key.Site, d.Key.SeriesID, r.MovedTo); err != nil {
+				return err
+			}
 		}
+		fresh, err := s.saveReading(ctx, tx, d.Key, r, now)
+		if err != nil || !d.Known || len(fresh) == 0 {
+			return err
+		}
+		good.New = fresh
+		ids := make([]string, len(fresh))
+		for i, c := range fresh {
+			ids[i] = c.ID
+		}
+		_, err = tx.Exec(ctx, s.sql.Get("Announce"), d.Key.Site, d.Key.SeriesID, ids, now)
 		return err
 	})
 	return good, err
+}
+
+// RecordUnchanged records many reads that changed nothing, in one statement.
+func (s *Store) RecordUnchanged(ctx context.Context, reads []lane.Unchanged) error {
+	n := len(reads)
+	sites, ids, whys := make([]string, n), make([]string, n), make([]string, n)
+	nexts, ats := make([]time.Time, n), make([]time.Time, n)
+	for i, r := range reads {
+		sites[i], ids[i], nexts[i], ats[i], whys[i] = r.Key.Site, r.Key.SeriesID, r.Next, r.At, string(r.Why)
+	}
+	_, err := s.exec(ctx, "MarkUnchanged", sites, ids, nexts, ats, whys)
+	return err
 }
 
 // SaveReading stores a correct read that was not a Poll.
@@ -98,10 +121,29 @@ func (s *Store) saveReading(ctx context.Context, tx pgx.Tx, key source.Key, r so
 	for _, k := range known {
 		byID[k.ID] = k
 	}
-	var fresh, write []source.Chapter
 	listed := make(map[string]bool, len(r.Chapters))
 	for _, c := range r.Chapters {
 		listed[c.ID] = true
+	}
+	for i, k := range known {
+		if listed[k.ID] {
+			continue
+		}
+		for _, c := range r.Chapters {
+			if _, seen := byID[c.ID]; seen || !sameRelease(k.Chapter, c) {
+				continue
+			}
+			if err := s.repoint(ctx, tx, key, k.ID, c.ID); err != nil {
+				return nil, err
+			}
+			delete(byID, k.ID)
+			k.ID = c.ID
+			known[i], byID[c.ID] = k, k
+			break
+		}
+	}
+	var fresh, write []source.Chapter
+	for _, c := range r.Chapters {
 		k, seen := byID[c.ID]
 		if !seen {
 			fresh = append(fresh, c)
@@ -127,6 +169,39 @@ func (s *Store) saveReading(ctx context.Context, tx pgx.Tx, key source.Key, r so
 		}
 	}
 	return fresh, nil
+}
+
+// sameRelease reports whether a chapter that is absent from a list and one with a
+// new id are one release under two ids (POLL-12). Without a number only the title
+// tells one-shots apart.
+func sameRelease(a, b source.Chapter) bool {
+	return a.Number == b.Number && a.Volume == b.Volume && a.Language == b.Language && slices.Equal(a.Groups, b.Groups) &&
+		(a.Number != "" || (a.Title != "" && a.Title == b.Title))
+}
+
+// repoint gives a known chapter its new id everywhere: its row, the Jobs that
+// want it, and its file, which becomes a change of the library.
+func (s *Store) repoint(ctx context.Context, tx pgx.Tx, key source.Key, from, to string) error {
+	if _, err := tx.Exec(ctx, s.sql.Get("RepointChapter"), key.Site, key.SeriesID, from, to); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, s.sql.Get("RepointJobChapters"), key.Site, key.SeriesID, from, to); err != nil {
+		return err
+	}
+	var path string
+	err := tx.QueryRow(ctx, s.sql.Get("FileOfChapter"), key.Site, key.SeriesID, from).Scan(&path)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var revision int64
+	if err := tx.QueryRow(ctx, s.sql.Get("NextRevision")).Scan(&revision); err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, s.sql.Get("RepointFile"), path, to, revision)
+	return err
 }
 
 func same(a, b source.Chapter) bool {
@@ -158,7 +233,7 @@ func list(s []string) []string {
 
 // Chapters lists the known chapters of a Series in the Site's order.
 func (s *Store) Chapters(ctx context.Context, key source.Key) ([]KnownChapter, error) {
-	out, err := s.chapters(ctx, s.pool, key)
+	out, err := s.chapters(ctx, s.db, key)
 	return out, classify("KnownChapters", err)
 }
 
@@ -179,7 +254,7 @@ func (s *Store) chapters(ctx context.Context, q interface {
 
 // Lacking lists the chapters a Series has and the library lacks, in reading order.
 func (s *Store) Lacking(ctx context.Context, key source.Key) ([]source.Chapter, error) {
-	rows, err := s.pool.Query(ctx, s.sql.Get("LackingChapters"), key.Site, key.SeriesID)
+	rows, err := s.db.Query(ctx, s.sql.Get("LackingChapters"), key.Site, key.SeriesID)
 	if err != nil {
 		return nil, classify("LackingChapters", err)
 	}
@@ -196,6 +271,6 @@ func scanChapter(row pgx.CollectableRow) (c source.Chapter, err error) {
 
 // CountFailures counts failure rows.
 func (s *Store) CountFailures(ctx context.Context) (n int, err error) {
-	err = s.pool.QueryRow(ctx, s.sql.Get("CountFailures")).Scan(&n)
+	err = s.db.QueryRow(ctx, s.sql.Get("CountFailures")).Scan(&n)
 	return n, classify("CountFailures", err)
 }

@@ -24,6 +24,7 @@ type SeriesRow struct {
 	Folder       string
 	LastGoodRead time.Time
 	NextPoll     time.Time
+	NextReason   lane.NextReason
 	ForcedPoll   time.Time
 	Polled       time.Time
 }
@@ -41,7 +42,7 @@ func (s *Store) EnsureListed(ctx context.Context, site string, sr source.Series)
 
 // DueSeries lists Series whose time has come, Forced Polls first.
 func (s *Store) DueSeries(ctx context.Context, site string, now time.Time, limit int) ([]lane.Due, error) {
-	rows, err := s.pool.Query(ctx, s.sql.Get("DueSeries"), site, now, limit)
+	rows, err := s.db.Query(ctx, s.sql.Get("DueSeries"), site, now, limit)
 	if err != nil {
 		return nil, classify("DueSeries", err)
 	}
@@ -56,7 +57,7 @@ func (s *Store) DueSeries(ctx context.Context, site string, now time.Time, limit
 // NextDue is when the next Series of a Site is due; zero if it has none.
 func (s *Store) NextDue(ctx context.Context, site string) (time.Time, error) {
 	var at *time.Time
-	err := s.pool.QueryRow(ctx, s.sql.Get("NextDue"), site).Scan(&at)
+	err := s.db.QueryRow(ctx, s.sql.Get("NextDue"), site).Scan(&at)
 	return orZero(at), classify("NextDue", err)
 }
 
@@ -65,7 +66,7 @@ func (s *Store) Witness(ctx context.Context, site string, except []string) (d la
 	if except == nil {
 		except = []string{}
 	}
-	err = s.pool.QueryRow(ctx, s.sql.Get("Witness"), site, except).Scan(&d.Key.Site, &d.Key.SeriesID, &d.URL)
+	err = s.db.QueryRow(ctx, s.sql.Get("Witness"), site, except).Scan(&d.Key.Site, &d.Key.SeriesID, &d.URL)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return d, false, nil
 	}
@@ -87,11 +88,31 @@ func (s *Store) SaveCover(ctx context.Context, key source.Key, url, sha256 strin
 // ForcePoll stamps a Forced Poll and nothing else (POLL-6). An earlier stamp stays.
 func (s *Store) ForcePoll(ctx context.Context, key source.Key, now time.Time) (time.Time, error) {
 	var at time.Time
-	err := s.pool.QueryRow(ctx, s.sql.Get("ForcePoll"), key.Site, key.SeriesID, now).Scan(&at)
+	err := s.db.QueryRow(ctx, s.sql.Get("ForcePoll"), key.Site, key.SeriesID, now).Scan(&at)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return at, unknownSeries(key)
 	}
 	return at, classify("ForcePoll", err)
+}
+
+// ForcePolls stamps a Forced Poll for many Series and returns how many are known.
+func (s *Store) ForcePolls(ctx context.Context, keys []source.Key, now time.Time) (int64, error) {
+	sites, ids := make([]string, len(keys)), make([]string, len(keys))
+	for i, k := range keys {
+		sites[i], ids[i] = k.Site, k.SeriesID
+	}
+	return s.exec(ctx, "ForcePolls", sites, ids, now)
+}
+
+// Releases are when the chapters of a Series appeared: on the Site's word, or
+// else when they were first seen.
+func (s *Store) Releases(ctx context.Context, key source.Key) ([]time.Time, error) {
+	rows, err := s.db.Query(ctx, s.sql.Get("Releases"), key.Site, key.SeriesID)
+	if err != nil {
+		return nil, classify("Releases", err)
+	}
+	out, err := pgx.CollectRows(rows, pgx.RowTo[time.Time])
+	return out, classify("Releases", err)
 }
 
 func unknownSeries(key source.Key) error {
@@ -100,7 +121,7 @@ func unknownSeries(key source.Key) error {
 
 // Series reads one Series; class not-found if it is not known.
 func (s *Store) Series(ctx context.Context, key source.Key) (SeriesRow, error) {
-	rows, err := s.pool.Query(ctx, s.sql.Get("GetSeries"), key.Site, key.SeriesID)
+	rows, err := s.db.Query(ctx, s.sql.Get("GetSeries"), key.Site, key.SeriesID)
 	if err != nil {
 		return SeriesRow{}, classify("GetSeries", err)
 	}
@@ -113,7 +134,7 @@ func (s *Store) Series(ctx context.Context, key source.Key) (SeriesRow, error) {
 
 // ListSeries lists the known Series by title; origin "" lists all.
 func (s *Store) ListSeries(ctx context.Context, origin string) ([]SeriesRow, error) {
-	rows, err := s.pool.Query(ctx, s.sql.Get("ListSeries"), origin)
+	rows, err := s.db.Query(ctx, s.sql.Get("ListSeries"), origin)
 	if err != nil {
 		return nil, classify("ListSeries", err)
 	}
@@ -125,7 +146,7 @@ func scanSeries(row pgx.CollectableRow) (r SeriesRow, err error) {
 	var good, forced, polled *time.Time
 	err = row.Scan(&r.Key.Site, &r.Key.SeriesID, &r.Series.Title, &r.Series.NativeTitle, &r.Series.Authors, &r.Series.Description,
 		&r.Series.URL, &r.Series.Status, &r.Series.Tags, &r.Series.License, &r.Series.Direction, &r.CoverSHA256,
-		&r.Origin, &r.Download, &r.Languages, &r.Folder, &good, &r.NextPoll, &forced, &polled)
+		&r.Origin, &r.Download, &r.Languages, &r.Folder, &good, &r.NextPoll, &r.NextReason, &forced, &polled)
 	r.Series.ID = r.Key.SeriesID
 	r.LastGoodRead, r.ForcedPoll, r.Polled = orZero(good), orZero(forced), orZero(polled)
 	return r, err
@@ -140,7 +161,7 @@ func (s *Store) Target(ctx context.Context, key source.Key) (job.Target, error) 
 // NameFolder gives the Series its folder if it has none and returns the one it has.
 func (s *Store) NameFolder(ctx context.Context, key source.Key, folder string) (string, error) {
 	var got string
-	err := s.pool.QueryRow(ctx, s.sql.Get("NameFolder"), key.Site, key.SeriesID, folder).Scan(&got)
+	err := s.db.QueryRow(ctx, s.sql.Get("NameFolder"), key.Site, key.SeriesID, folder).Scan(&got)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", unknownSeries(key)
 	}

@@ -31,12 +31,23 @@ ORDER BY s.last_good_read_at DESC
 LIMIT 1;
 
 -- name: Advance
-UPDATE series SET next_poll_at = $3, forced_poll_at = NULL, polled_at = now()
+UPDATE series SET next_poll_at = $3, next_poll_reason = 'interval', forced_poll_at = NULL, polled_at = now()
 WHERE site = $1 AND series_id = $2;
 
 -- name: MarkGood
-UPDATE series SET next_poll_at = $3, forced_poll_at = NULL, last_good_read_at = $4, polled_at = $4
+UPDATE series SET next_poll_at = $3, next_poll_reason = $5, forced_poll_at = NULL, last_good_read_at = $4, polled_at = $4
 WHERE site = $1 AND series_id = $2;
+
+-- name: MarkUnchanged
+-- MarkGood and DeleteFailure for many reads that changed nothing, in one statement.
+WITH reads AS (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::text[]) AS r (site, series_id, next, at, why)
+), cleared AS (
+    DELETE FROM poll_failures f USING reads r WHERE f.site = r.site AND f.series_id = r.series_id
+)
+UPDATE series s SET next_poll_at = r.next, next_poll_reason = r.why, forced_poll_at = NULL, last_good_read_at = r.at, polled_at = r.at
+FROM reads r
+WHERE s.site = r.site AND s.series_id = r.series_id;
 
 -- name: MarkRead
 -- A correct read that was not a Poll (an inspection): what it said is kept, its
@@ -58,15 +69,27 @@ UPDATE series SET forced_poll_at = coalesce(forced_poll_at, $3)
 WHERE site = $1 AND series_id = $2
 RETURNING forced_poll_at;
 
+-- name: MoveAddress
+-- Kept only once the page there has yielded the same Series (POLL-13).
+UPDATE series SET url = $3 WHERE site = $1 AND series_id = $2;
+
+-- name: ForcePolls
+UPDATE series s SET forced_poll_at = coalesce(s.forced_poll_at, $3)
+FROM unnest($1::text[], $2::text[]) AS k (site, series_id)
+WHERE s.site = k.site AND s.series_id = k.series_id;
+
+-- name: Releases
+SELECT coalesce(published_at, first_seen_at) FROM chapters WHERE site = $1 AND series_id = $2 AND NOT external;
+
 -- name: GetSeries
 SELECT site, series_id, title, native_title, authors, description, url, status, tags, license, reading_direction, cover_sha256,
-       origin, download, languages, folder, last_good_read_at, next_poll_at, forced_poll_at, polled_at
+       origin, download, languages, folder, last_good_read_at, next_poll_at, next_poll_reason, forced_poll_at, polled_at
 FROM series
 WHERE site = $1 AND series_id = $2;
 
 -- name: ListSeries
 SELECT site, series_id, title, native_title, authors, description, url, status, tags, license, reading_direction, cover_sha256,
-       origin, download, languages, folder, last_good_read_at, next_poll_at, forced_poll_at, polled_at
+       origin, download, languages, folder, last_good_read_at, next_poll_at, next_poll_reason, forced_poll_at, polled_at
 FROM series
 WHERE $1 = '' OR origin = $1
 ORDER BY title, site, series_id;

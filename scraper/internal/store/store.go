@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"mangrove/internal/fault"
@@ -24,15 +25,23 @@ var files embed.FS
 // Schema is the scraper's schema.
 const Schema = "scraper"
 
+// database is a pool, or the one connection of a claimed Lane.
+type database interface {
+	pg.Beginner
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
 // Store is the scraper's database.
 type Store struct {
-	pool *pgxpool.Pool
-	sql  pg.Statements
+	db  database
+	sql pg.Statements
 }
 
 // New makes a Store on a pool whose search path is Schema.
 func New(pool *pgxpool.Pool) *Store {
-	return &Store{pool: pool, sql: pg.MustLoadStatements(files)}
+	return &Store{db: pool, sql: pg.MustLoadStatements(files)}
 }
 
 // Statements are the SQL texts by name, for the test that prepares each one.
@@ -40,7 +49,7 @@ func (s *Store) Statements() pg.Statements { return s.sql }
 
 // exec runs a named statement and returns how many rows it touched.
 func (s *Store) exec(ctx context.Context, name string, args ...any) (int64, error) {
-	tag, err := s.pool.Exec(ctx, s.sql.Get(name), args...)
+	tag, err := s.db.Exec(ctx, s.sql.Get(name), args...)
 	return tag.RowsAffected(), classify(name, err)
 }
 
@@ -60,7 +69,7 @@ func classify(name string, err error) error {
 
 // inTx runs fn in a transaction and classifies what comes of it.
 func (s *Store) inTx(ctx context.Context, name string, fn func(tx pgx.Tx) error) error {
-	return classify(name, pg.InTx(ctx, s.pool, fn))
+	return classify(name, pg.InTx(ctx, s.db, fn))
 }
 
 // orZero turns a nullable time into one whose zero means none.

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"mangrove/internal/fault"
 	"mangrove/internal/pgtest"
@@ -89,14 +90,18 @@ func (e env) admin(t *testing.T) *pgx.Conn {
 func reading(ids ...string) source.Reading {
 	r := source.Reading{Series: source.Series{ID: key.SeriesID, Title: "Pepper&Carrot", Status: "ongoing", CoverURL: "http://x/c.jpg"}}
 	for i, id := range ids {
-		r.Chapters = append(r.Chapters, source.Chapter{ID: id, Number: fmt.Sprint(len(ids) - i), URL: "http://x/" + id, Order: i, Language: "en"})
+		number, plain := source.Decimal(id)
+		if !plain {
+			number = fmt.Sprint(len(ids) - i)
+		}
+		r.Chapters = append(r.Chapters, source.Chapter{ID: id, Number: number, URL: "http://x/" + id, Order: i, Language: "en"})
 	}
 	return r
 }
 
 func TestEveryStatementPrepares(t *testing.T) {
 	s := setup(t)
-	conn, err := s.pool.Acquire(t.Context())
+	conn, err := s.db.(*pgxpool.Pool).Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,6 +143,9 @@ func TestTheDatabaseRepeatsTheWords(t *testing.T) {
 		{"poll_failures", "outcome", words(writing)},
 		{"poll_lanes", "activity", words(lane.Activities())},
 		{"poll_lanes", "trouble", words(lane.Troubles())},
+		{"series", "next_poll_reason", words(lane.NextReasons())},
+		{"series", "status", words(source.Statuses())},
+		{"series", "reading_direction", words(source.Directions())},
 		{"poll_passes", "end_reason", words(lane.EndReasons())},
 		{"circuits", "state", words(circuit.States())},
 		{"circuits", "reason", words(circuit.Reasons())},
@@ -196,7 +204,7 @@ func TestFailureRow(t *testing.T) {
 	if err != nil || !failing || got.Outcome != poll.NotFound || !got.Since.Equal(first) {
 		t.Errorf("after another word: %+v, %v, %v; want not_found since %v", got, failing, err, first)
 	}
-	if _, err := s.RecordGood(ctx, lane.Due{Key: key}, reading("1"), first, first); err != nil {
+	if _, err := s.RecordGood(ctx, lane.Due{Key: key}, reading("1"), first, first, lane.ByInterval); err != nil {
 		t.Fatal(err)
 	}
 	if _, failing, err := s.Failure(ctx, key); failing || err != nil {
@@ -248,7 +256,7 @@ func TestChaptersNewGoneAndBack(t *testing.T) {
 	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	good := func(known bool, r source.Reading) []string {
 		t.Helper()
-		g, err := s.RecordGood(ctx, lane.Due{Key: key, Known: known}, r, now, now.Add(time.Hour))
+		g, err := s.RecordGood(ctx, lane.Due{Key: key, Known: known}, r, now, now.Add(time.Hour), lane.ByInterval)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -287,6 +295,56 @@ func TestChaptersNewGoneAndBack(t *testing.T) {
 	}
 	if got := good(true, source.Reading{NotModified: true}); got != nil || gone() != nil {
 		t.Errorf("not modified: announced %v, gone %v", got, gone())
+	}
+}
+
+func TestANewIDOfAnAbsentChapterAnnouncesNothing(t *testing.T) {
+	s := setup(t)
+	ctx := t.Context()
+	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	read := func(r source.Reading) []source.Chapter {
+		t.Helper()
+		g, err := s.RecordGood(ctx, lane.Due{Key: key, Known: true}, r, now, now, lane.ByInterval)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g.New
+	}
+	read(reading("2", "1"))
+	before, err := s.Chapters(ctx, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.admin(t).Exec(ctx, `INSERT INTO scraper.library_files (path, revision, state, site, series_id, chapter_id, series_title, pages, size, fingerprint, published_at)
+		VALUES ('P/2.cbz', 0, 'published', 'sample', 'pepper', '2', 'P', 1, 1, 'f', now())`); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(24 * time.Hour)
+	// The Site gave chapter 2 a new id; chapter 3 is really new.
+	if got := read(reading("3", "two-again", "1")); len(got) != 1 || got[0].ID != "3" {
+		t.Errorf("announced %v, want only chapter 3", got)
+	}
+	after, err := s.Chapters(ctx, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range after {
+		if c.ID == "2" || !c.GoneSince.IsZero() {
+			t.Errorf("chapter %s is still known, or gone since %v", c.ID, c.GoneSince)
+		}
+		if c.ID == "two-again" && !c.FirstSeen.Equal(before[0].FirstSeen) {
+			t.Errorf("first seen moved from %v to %v", before[0].FirstSeen, c.FirstSeen)
+		}
+	}
+	changes, err := s.ChangesAfter(ctx, 0, 10)
+	if err != nil || len(changes) != 1 || changes[0].Chapter.ID != "two-again" || changes[0].Path != "P/2.cbz" {
+		t.Errorf("library changes %+v, %v; want the same file under the new id", changes, err)
+	}
+	// Another language or group is another release.
+	other := reading("fr", "3", "1")
+	other.Chapters[0].Number, other.Chapters[0].Language = "2", "fr"
+	if got := read(other); len(got) != 1 {
+		t.Errorf("another language's chapter 2 announced %v, want itself", got)
 	}
 }
 
@@ -409,7 +467,9 @@ func TestCommitTwiceIsOnePublication(t *testing.T) {
 
 func TestFollowsConvergeWhateverTheOrder(t *testing.T) {
 	a, b := source.Key{Site: "sample", SeriesID: "a"}, source.Key{Site: "sample", SeriesID: "b"}
-	wish := func(k source.Key) follow.Placed { return follow.Placed{Wish: follow.Wish{Key: k}, URL: "http://x/" + k.SeriesID} }
+	wish := func(k source.Key) follow.Placed {
+		return follow.Placed{Wish: follow.Wish{Key: k}, URL: "http://x/" + k.SeriesID}
+	}
 	s := setup(t)
 	ctx := t.Context()
 	now := time.Now()
@@ -480,5 +540,135 @@ func TestTrespassIsRefused(t *testing.T) {
 				t.Errorf("got %v, want permission denied", err)
 			}
 		})
+	}
+}
+
+func TestWorklist(t *testing.T) {
+	s := setup(t)
+	ctx := t.Context()
+	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i, f := range []struct {
+		id      string
+		outcome poll.Outcome
+	}{{"c", poll.Errors}, {"a", poll.NotFound}, {"b", poll.Errors}} {
+		k := source.Key{Site: "sample", SeriesID: f.id}
+		if err := s.EnsureListed(ctx, k.Site, source.Series{ID: f.id, Title: "Title " + f.id, URL: "http://x/" + f.id}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.RecordFailure(ctx, k, f.outcome, first.Add(time.Duration(i)*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		site, outcome, sort string
+		offset, limit       int
+		want                string
+	}{
+		{"", "", "oldest", 0, 10, "c a b"}, {"", "", "newest", 0, 10, "b a c"}, {"sample", "", "title", 0, 10, "a b c"},
+		{"", "errors", "oldest", 0, 10, "c b"}, {"", "", "oldest", 1, 1, "a"}, {"elsewhere", "", "oldest", 0, 10, ""},
+	} {
+		rows, err := s.Worklist(ctx, tt.site, tt.outcome, tt.sort, tt.offset, tt.limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range rows {
+			got = append(got, r.Key.SeriesID)
+			if r.Failure.Outcome == "" || r.Failure.Since.IsZero() || r.Series.Title == "" {
+				t.Errorf("%+v: row %+v lacks something", tt, r)
+			}
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%+v: got %v", tt, got)
+		}
+	}
+	if _, err := s.Worklist(ctx, "", "", "title; DROP TABLE series", 0, 1); !fault.Is(err, fault.Invalid) {
+		t.Errorf("an order that is none: %v", err)
+	}
+	counts, err := s.WorklistCounts(ctx, "sample")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(map[poll.Outcome]int{poll.Errors: 2, poll.NotFound: 1}, counts); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestCountingUntilAFullCycle(t *testing.T) {
+	s := setup(t)
+	ctx := t.Context()
+	now := time.Now()
+	complete := lane.Pass{Site: key.Site, Started: now, Ended: now, EndReason: lane.EndComplete}
+	if err := s.RecordPass(ctx, complete); err != nil {
+		t.Fatal(err)
+	}
+	if since, err := s.CountingSince(ctx); err != nil || since.IsZero() {
+		t.Errorf("a Pass that did not reach every Series ends the counting (%v, %v)", since, err)
+	}
+	if err := s.Advance(ctx, key, now.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	stopped := complete
+	stopped.EndReason = lane.EndStopped
+	if err := s.RecordPass(ctx, stopped); err != nil {
+		t.Fatal(err)
+	}
+	if since, err := s.CountingSince(ctx); err != nil || since.IsZero() {
+		t.Errorf("a stopped Pass ends the counting (%v, %v)", since, err)
+	}
+	if err := s.RecordPass(ctx, complete); err != nil {
+		t.Fatal(err)
+	}
+	if since, err := s.CountingSince(ctx); err != nil || !since.IsZero() {
+		t.Errorf("counting since %v after a full cycle (%v)", since, err)
+	}
+	lanes, err := s.Lanes(ctx)
+	if err != nil || len(lanes) != 1 || lanes[0].Series != 1 || !lanes[0].CountingSince.IsZero() {
+		t.Errorf("Lanes %+v, %v", lanes, err)
+	}
+	passes, err := s.PassesSince(ctx, now.Add(-time.Hour))
+	if err != nil || len(passes) != 3 {
+		t.Errorf("%d Passes, %v; want 3", len(passes), err)
+	}
+}
+
+func TestNewChaptersAreAnnouncedOnce(t *testing.T) {
+	s := setup(t)
+	ctx := t.Context()
+	now := time.Now()
+	if _, _, err := s.ApplyFollows(ctx, follow.Change{Revision: 1, Follows: []follow.Placed{{Wish: follow.Wish{Key: key}, URL: "http://x"}}}, now); err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range []source.Reading{reading("1"), reading("2", "1"), reading("1"), reading("2", "1")} {
+		if _, err := s.RecordGood(ctx, lane.Due{Key: key, Known: i > 0}, r, now.Add(time.Duration(i)*time.Hour), now, lane.ByInterval); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := s.NewChapters(ctx, 10)
+	if err != nil || len(got) != 1 || got[0].ID != "2" || !got[0].Announced.Equal(now.Add(time.Hour).Truncate(time.Microsecond)) || got[0].LibraryState != "absent" {
+		t.Errorf("new chapters %+v, %v; want chapter 2 once, since it was first listed", got, err)
+	}
+}
+
+func TestUnchangedReadsAreOneStatement(t *testing.T) {
+	s := setup(t)
+	ctx := t.Context()
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	if err := s.RecordFailure(ctx, key, poll.Errors, now); err != nil {
+		t.Fatal(err)
+	}
+	before := s.seen.mentions("")
+	if err := s.RecordUnchanged(ctx, []lane.Unchanged{{Key: key, At: now, Next: now.Add(time.Hour), Why: lane.ByReleases}}); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.seen.mentions("") - before; n != 1 {
+		t.Errorf("%d statements, want 1", n)
+	}
+	row, err := s.Series(ctx, key)
+	if err != nil || !row.LastGoodRead.Equal(now) || !row.NextPoll.Equal(now.Add(time.Hour)) || row.NextReason != lane.ByReleases {
+		t.Errorf("row %+v, %v", row, err)
+	}
+	if _, failing, err := s.Failure(ctx, key); failing || err != nil {
+		t.Errorf("the failure row stayed: %v, %v", failing, err)
 	}
 }

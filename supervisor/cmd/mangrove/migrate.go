@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"mangrove/internal/config"
@@ -37,7 +38,7 @@ func (migrateCommand) Run(con console) error {
 			if err != nil {
 				return err
 			}
-			return migrate(ctx, c, scraper, clusterLayout(c).AdminURL("mangrove"))
+			return migrate(ctx, c, nil, scraper, clusterLayout(c).AdminURL("mangrove"))
 		}
 	}
 	s, err := prepare(ctx, c, con, false)
@@ -46,31 +47,31 @@ func (migrateCommand) Run(con console) error {
 	}
 	defer s.close()
 	if s.postgres == nil {
-		return migrate(ctx, c, s.scraperPath, "")
+		return migrate(ctx, c, s.family, s.scraperPath, "")
 	}
 	defer s.group.stop(nil)
 	keeper := s.group.start(s.postgres, nil)
 	if err := s.group.await(ctx, keeper, service.Serving); err != nil {
 		return err
 	}
-	return migrate(ctx, c, s.scraperPath, s.postgres.Layout.AdminURL("mangrove"))
+	return migrate(ctx, c, s.family, s.scraperPath, s.postgres.Layout.AdminURL("mangrove"))
 }
 
 // migrate runs `mangrove-scraper migrate`, which owns the schema, and turns its
 // exit code into an error that names what to mend. The child prints one line
 // and no secret; that line is all that is repeated.
-func migrate(ctx context.Context, c config.Config, scraper, admin string) error {
+func migrate(ctx context.Context, c config.Config, family *child.Family, scraper, admin string) error {
 	log := logging.Rotated(filepath.Join(c.LogDir(), "migrate.log"))
 	defer func() { _ = log.Close() }()
 	exit, lines, err := child.Run(ctx, child.Spec{
-		Path: scraper, Args: []string{"migrate"}, Env: migrateEnvironment(os.Environ(), c, admin), Log: log,
+		Path: scraper, Args: []string{"migrate"}, Env: migrateEnvironment(os.Environ(), c, admin), Log: log, Family: family,
 	})
 	if err != nil {
 		return err
 	}
 	said := exit.String()
 	if len(lines) > 0 {
-		said = lines[len(lines)-1]
+		said = strings.TrimPrefix(lines[len(lines)-1], filepath.Base(scraper)+": ")
 	}
 	name := config.DatabaseURL
 	if c.ThreeRoles() {
@@ -83,7 +84,8 @@ func migrate(ctx context.Context, c config.Config, scraper, admin string) error 
 		if admin != "" {
 			return coded(config.ExitDatabase, "the embedded database does not answer: %s", said)
 		}
-		return &config.SettingError{Name: name, Problem: "the database cannot be reached: " + said}
+		// The line may name the setting itself.
+		return &config.SettingError{Name: name, Problem: strings.TrimPrefix(said, name+": ")}
 	case config.ExitConfig:
 		return coded(config.ExitConfig, "%s", said)
 	}

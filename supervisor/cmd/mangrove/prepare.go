@@ -15,6 +15,7 @@ import (
 	"mangrove/internal/durable"
 	"mangrove/internal/logging"
 	"mangrove/internal/pgcluster"
+	"mangrove/supervisor/internal/child"
 	"mangrove/supervisor/internal/postgres"
 	"mangrove/supervisor/internal/preflight"
 	"mangrove/supervisor/internal/service"
@@ -27,6 +28,7 @@ type system struct {
 	console console
 	log     *zap.Logger
 	lock    *durable.Lock
+	family  *child.Family
 	health  net.Listener // nil unless ports were asked for
 	// postgres is nil unless the embedded default is used.
 	postgres                *postgres.Server
@@ -45,6 +47,9 @@ func prepare(ctx context.Context, c config.Config, con console, ports bool) (_ *
 			s.close()
 		}
 	}()
+	if s.family, err = child.NewFamily(); err != nil {
+		return nil, err
+	}
 	euid := os.Geteuid()
 	if err := preflight.Settings(c); err != nil {
 		return nil, err
@@ -73,7 +78,9 @@ func prepare(ctx context.Context, c config.Config, con console, ports bool) (_ *
 		return nil, err
 	}
 	if c.Embedded() {
-		if cluster, err = cluster.Complete(ctx, c, os.Getenv("PATH"), postgres.Version); err != nil {
+		if cluster, err = cluster.Complete(ctx, c, os.Getenv("PATH"), func(ctx context.Context, p pgcluster.Programs) (int, error) {
+			return postgres.Version(ctx, s.family, p)
+		}); err != nil {
 			return nil, settings(err)
 		}
 	}
@@ -82,7 +89,7 @@ func prepare(ctx context.Context, c config.Config, con console, ports bool) (_ *
 	if c.Embedded() {
 		s.postgres = &postgres.Server{
 			Layout: cluster.Layout, Programs: cluster.Programs, Owner: cluster.Owner,
-			Log: s.rotated(postgres.Name), Say: s.say,
+			Log: s.rotated(postgres.Name), Say: s.say, Family: s.family,
 		}
 	}
 	return s, nil

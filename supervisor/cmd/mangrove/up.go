@@ -99,9 +99,17 @@ func (s *system) up(ctx context.Context, hurry <-chan struct{}) error {
 			}
 		}()
 	}
-	// The order of a stop: say that we are going, end the services, then stop
-	// answering the operator, who may want to watch.
+	// The order of a stop: say that we are going, end the services and what
+	// they left behind, then stop answering the operator, who may want to watch.
 	defer operator.Stop(time.Second)
+	reaping, enough := context.WithCancel(context.Background())
+	defer enough()
+	go s.family.Reap(reaping)
+	defer func() {
+		if n := s.family.End(); n > 0 {
+			s.log.Warn("ended orphans", zap.Int("count", n))
+		}
+	}()
 	defer s.group.stop(func(name string) { s.log.Info("stopping", zap.String("name", name)) })
 	defer health.Stop(time.Second)
 
@@ -124,10 +132,10 @@ func (s *system) up(ctx context.Context, hurry <-chan struct{}) error {
 		return err
 	}
 	s.group.start(&program.Service{
-		Word: "scraper", Path: s.scraperPath, Env: scraperEnvironment(os.Environ(), c), Socket: c.ScraperSocket(), Log: s.rotated("scraper"), Held: held,
+		Word: "scraper", Path: s.scraperPath, Env: scraperEnvironment(os.Environ(), c), Socket: c.ScraperSocket(), Log: s.rotated("scraper"), Held: held, Family: s.family,
 	}, hurry)
 	s.group.start(&program.Service{
-		Word: "reader", Path: s.readerPath, Env: readerEnvironment(os.Environ(), c), Socket: c.ReaderSocket(), Log: s.rotated("reader"), Held: held,
+		Word: "reader", Path: s.readerPath, Env: readerEnvironment(os.Environ(), c), Socket: c.ReaderSocket(), Log: s.rotated("reader"), Held: held, Family: s.family,
 	}, hurry)
 	if err := s.awaitAll(ctx); err != nil {
 		return err
@@ -142,7 +150,7 @@ func (s *system) up(ctx context.Context, hurry <-chan struct{}) error {
 // meanwhile: its keeper brings it back. What a person has to mend ends in 2.
 func (s *system) migrate(ctx context.Context, admin string) error {
 	for try := 1; ; try++ {
-		err := migrate(ctx, s.config, s.scraperPath, admin)
+		err := migrate(ctx, s.config, s.family, s.scraperPath, admin)
 		if err == nil || ctx.Err() != nil {
 			return err
 		}

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -254,6 +256,63 @@ func TestAKilledSupervisorLeavesNothing(t *testing.T) {
 	}
 }
 
+// TestOrphansAreReapedAndEnded: processes that left their service's group and
+// session neither stay as zombies nor outlive the stop (SUP-8).
+func TestOrphansAreReapedAndEnded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.script("scraper.orphans", "for i in 1 2 3 4 5 6 7 8 9 10; do setsid sh -c 'sleep 0.2; exit 3' & done; setsid sleep 1000 & exit 0")
+	s := w.up().serving()
+	sleeper := 0
+	w.eventually("the dead orphans are reaped, the live one is ours", func() bool {
+		zombies, others := 0, 0
+		for _, pid := range childrenOf(t, s.PID()) {
+			stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+			switch {
+			case strings.Contains(string(stat), ") Z "):
+				zombies++
+			case strings.HasPrefix(string(stat), fmt.Sprintf("%d (sleep)", pid)):
+				sleeper = pid
+			case strings.Contains(string(stat), "(sh)"):
+				others++
+			}
+		}
+		return zombies == 0 && others == 0 && sleeper != 0
+	})
+	if n := w.status("scraper").GetFailures(); n != 0 {
+		t.Errorf("%d failures of the scraper", n)
+	}
+	if code := s.stop(); code != 0 {
+		t.Errorf("the stop ended with %d", code)
+	}
+	if _, err := os.Stat(fmt.Sprintf("/proc/%d", sleeper)); err == nil {
+		t.Error("the live orphan outlived the stop")
+	}
+}
+
+// childrenOf lists the children of a process.
+func childrenOf(t *testing.T, parent int) []int {
+	t.Helper()
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []int
+	for _, file := range stats {
+		stat, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		if fields := strings.Fields(rest); len(fields) > 1 && fields[1] == fmt.Sprint(parent) {
+			pid, _, _ := strings.Cut(string(stat), " ")
+			n, _ := strconv.Atoi(pid)
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
 func TestAnOrdinaryUserNeedsNoRoot(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -273,6 +332,85 @@ func TestAnOrdinaryUserNeedsNoRoot(t *testing.T) {
 	}
 	if code := s.stop(); code != 0 {
 		t.Errorf("the stop ended with %d", code)
+	}
+}
+
+func TestADatabaseOfTheOperatorsOwn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.env[config.DatabaseURL] = "postgres://mo:hunter2@db.example/mangrove"
+	s := w.up().serving()
+	if got := health(t, w, "postgres"); got != codes.NotFound.String() {
+		t.Errorf("health of a database that is not ours: %s", got)
+	}
+	if got := health(t, w, ""); got != "SERVING" {
+		t.Errorf("health of the whole: %s", got)
+	}
+	if !strings.Contains(w.read("script/migrate.env"), "hunter2") {
+		t.Error("migrate was not given the address")
+	}
+	for _, file := range []string{"script/reader.env", "script/scraper.env", "logs/supervisor.log", "logs/migrate.log"} {
+		if strings.Contains(w.read(file), "hunter2") {
+			t.Errorf("%s holds the password", file)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(w.data, "postgres")); err == nil {
+		t.Error("a private cluster was made all the same")
+	}
+	s.stop()
+	if strings.Contains(s.log.String(), "hunter2") {
+		t.Error("the console shows the password")
+	}
+}
+
+// TestTheMonitorIsToldOfAChange without asking again.
+func TestTheMonitorIsToldOfAChange(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.up().serving()
+	conn, err := grpc.NewClient(w.env[config.Health], grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	stream, err := grpc_health_v1.NewHealthClient(conn).Watch(ctx, &grpc_health_v1.HealthCheckRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := func(want string) {
+		t.Helper()
+		answer, err := stream.Recv()
+		if err != nil || answer.GetStatus().String() != want {
+			t.Fatalf("the monitor hears %s (%v), want %s", answer.GetStatus(), err, want)
+		}
+	}
+	next("SERVING")
+	if err := syscall.Kill(int(w.status("reader").GetPid()), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	next("NOT_SERVING")
+	next("SERVING")
+}
+
+func TestTheControlSocketIsPrivate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if os.Geteuid() != 0 {
+		t.Skip("needs root to become another user")
+	}
+	w.up().serving()
+	// Even with the folders opened, the kernel says who is at the other end.
+	must(t, os.Chmod(filepath.Join(w.data, "run"), 0o711))
+	socket := filepath.Join(w.data, "run", "supervisor.sock")
+	if info, err := os.Stat(socket); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the socket: %v, want mode 0600", err)
+	}
+	must(t, os.Chmod(socket, 0o666))
+	w.uid = nobody
+	if code, out := w.run("status"); code != exitNotRunning {
+		t.Errorf("another user is answered: %d %s", code, out)
 	}
 }
 

@@ -30,6 +30,8 @@ type Spec struct {
 	User *User
 	// Log receives whole lines of standard output and error; nil keeps none.
 	Log io.Writer
+	// Family, if any, is told that somebody waits for the program.
+	Family *Family
 	// ParentDeath is sent to the program when we die without a word; 0 is
 	// SIGTERM.
 	ParentDeath syscall.Signal
@@ -92,7 +94,7 @@ func Start(spec Spec) (*Process, error) {
 	}
 	p := &Process{output: newOutput(spec.Log), done: make(chan struct{})}
 	started := make(chan error, 1)
-	go p.run(cmd, r, w, started)
+	go p.run(spec.Family, cmd, r, w, started)
 	if err := <-started; err != nil {
 		return nil, fmt.Errorf("start %s: %w", spec.Path, err)
 	}
@@ -102,9 +104,9 @@ func Start(spec Spec) (*Process, error) {
 // run starts the program and stays with it to its end. The kernel sends the
 // death signal when the thread that started the program ends, not the process,
 // so the goroutine keeps its thread and never gives it back.
-func (p *Process) run(cmd *exec.Cmd, r, w *os.File, started chan<- error) {
+func (p *Process) run(family *Family, cmd *exec.Cmd, r, w *os.File, started chan<- error) {
 	runtime.LockOSThread()
-	err := cmd.Start()
+	err := family.start(cmd)
 	_ = w.Close()
 	if err != nil {
 		_ = r.Close()
@@ -124,7 +126,7 @@ func (p *Process) run(cmd *exec.Cmd, r, w *os.File, started chan<- error) {
 		}
 	}
 	_ = syscall.Kill(-p.pid, syscall.SIGKILL)
-	p.exit = exitOf(cmd.Wait())
+	p.exit = exitOf(family.wait(cmd))
 	_ = r.SetReadDeadline(time.Now().Add(drainFor))
 	<-read
 	_ = r.Close()

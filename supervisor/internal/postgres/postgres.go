@@ -32,6 +32,8 @@ type Server struct {
 	// something takes long.
 	Log io.Writer
 	Say func(string)
+	// Family is told of the server's process.
+	Family *child.Family
 	// Settings are further "name=value" settings of the server.
 	Settings []string
 }
@@ -49,6 +51,10 @@ func (s *Server) Hold() string {
 	}
 	return fmt.Sprintf("process %d of an earlier server still uses %s", pids[0], s.Layout.Data())
 }
+
+// StartLimit is none: recovery after a crash takes as long as it takes, and
+// ending it would only begin it again.
+func (s *Server) StartLimit() time.Duration { return 0 }
 
 // Start makes the cluster if there is none, sweeps what a dead server left and
 // starts the server.
@@ -101,18 +107,18 @@ func (s *Server) initdb(ctx context.Context, args []string) error {
 }
 
 func (s *Server) spec(path string, args []string) child.Spec {
-	spec := child.Spec{Path: path, Args: args, Log: s.Log, Env: []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C.UTF-8", "TZ=UTC"}}
+	spec := child.Spec{Path: path, Args: args, Log: s.Log, Family: s.Family, Env: []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C.UTF-8", "TZ=UTC"}}
 	if os.Geteuid() == 0 {
 		spec.User = &child.User{UID: s.Owner.UID, GID: s.Owner.GID}
 	}
 	return spec
 }
 
-// Version runs `postgres --version` and returns the major version.
-func Version(ctx context.Context, p pgcluster.Programs) (int, error) {
+// Version runs `postgres --version`, as a member of f if that is not nil, and returns the major version.
+func Version(ctx context.Context, f *child.Family, p pgcluster.Programs) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	exit, lines, err := child.Run(ctx, child.Spec{Path: p.Postgres(), Args: []string{"--version"}})
+	exit, lines, err := child.Run(ctx, child.Spec{Path: p.Postgres(), Args: []string{"--version"}, Family: f})
 	if err != nil {
 		return 0, err
 	}

@@ -77,6 +77,12 @@ func Lock(c config.Config) (*durable.Lock, error) {
 	if err != nil {
 		return nil, wrong(config.Data, "%s cannot be locked: %s", c.DataDir, durable.Reason(err))
 	}
+	// A file system that grants a lock twice would let two supervisors in.
+	if twice, err := durable.TakeLock(path); err == nil {
+		_ = twice.Unlock()
+		_ = lock.Unlock()
+		return nil, wrong(config.Data, "%s lies on a file system without working locks; choose a local one", c.DataDir)
+	}
 	// Only read by a person's next try; a torn number costs nothing.
 	if err := os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600); err != nil {
 		_ = lock.Unlock()

@@ -80,6 +80,8 @@ type Service struct {
 	Socket string
 	// Log receives its output.
 	Log io.Writer
+	// Family is told of the process.
+	Family *child.Family
 	// Held says why it must not start now, or ""; nil never holds.
 	Held func() string
 }
@@ -95,9 +97,13 @@ func (s *Service) Hold() string {
 	return s.Held()
 }
 
+// StartLimit is how long a service may take until its loop turns: it waits for
+// nothing but itself.
+func (s *Service) StartLimit() time.Duration { return 2 * time.Minute }
+
 // Start runs the service.
 func (s *Service) Start(context.Context) (service.Process, error) {
-	p, err := child.Start(child.Spec{Path: s.Path, Env: s.Env, Log: s.Log})
+	p, err := child.Start(child.Spec{Path: s.Path, Env: s.Env, Log: s.Log, Family: s.Family})
 	if err != nil {
 		return nil, err
 	}

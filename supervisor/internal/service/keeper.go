@@ -59,6 +59,9 @@ type Program interface {
 	Hold() string
 	// Start runs it. The process outlives ctx.
 	Start(ctx context.Context) (Process, error)
+	// StartLimit is how long a start may take before it counts as failed; 0
+	// is for ever.
+	StartLimit() time.Duration
 	// Probe returns nil when p serves.
 	Probe(ctx context.Context, p Process) error
 }
@@ -114,6 +117,9 @@ func (k *Keeper) Run(ctx context.Context, hurry <-chan struct{}) {
 		}
 		k.step(Start, func(s *Status) { s.Reason = "" })
 		p, err := k.program.Start(ctx)
+		if err != nil && ctx.Err() != nil {
+			break // given up because it was asked to, which is no failure
+		}
 		if err != nil {
 			failures++
 			k.failed(failures, err.Error(), nil)
@@ -121,7 +127,7 @@ func (k *Keeper) Run(ctx context.Context, hurry <-chan struct{}) {
 			continue
 		}
 		k.note(func(s *Status) { s.PID = p.PID() })
-		served, hung := k.watch(ctx, p)
+		served, hung := k.watch(ctx, p) // hung says why we ended it, or is ""
 		if ctx.Err() != nil {
 			k.step(Stop, nil)
 			p.Stop(hurry)
@@ -133,9 +139,9 @@ func (k *Keeper) Run(ctx context.Context, hurry <-chan struct{}) {
 		}
 		exit := p.Exit()
 		switch {
-		case hung:
+		case hung != "":
 			failures++
-			k.failed(failures, fmt.Sprintf("%d liveness checks missed in a row; it was ended", misses), p.LastLines())
+			k.failed(failures, hung, p.LastLines())
 			k.sleep(ctx, pause(failures))
 		case exit.Code == exitConfig:
 			k.refused(exit, p.LastLines(), time.Time{})
@@ -151,6 +157,9 @@ func (k *Keeper) Run(ctx context.Context, hurry <-chan struct{}) {
 	}
 	if k.Status().State != Stopped {
 		k.step(Stop, func(s *Status) { s.NextStart, s.Reason = time.Time{}, "" })
+	}
+	if k.Status().State == Stopping {
+		k.step(Gone, nil)
 	}
 }
 
@@ -171,9 +180,10 @@ func (k *Keeper) held(ctx context.Context) bool {
 }
 
 // watch probes p until it ends, hangs or ctx ends. It returns how long p served
-// and whether it was ended for not answering; unless ctx ended, p is gone.
-func (k *Keeper) watch(ctx context.Context, p Process) (served time.Duration, hung bool) {
+// and why it was ended, if it was; unless ctx ended, p is gone.
+func (k *Keeper) watch(ctx context.Context, p Process) (served time.Duration, hung string) {
 	var since time.Time
+	began, limit := time.Now(), k.program.StartLimit()
 	missed := 0
 	every := probeStarting
 	timer := time.NewTimer(0)
@@ -181,12 +191,12 @@ func (k *Keeper) watch(ctx context.Context, p Process) (served time.Duration, hu
 	for {
 		select {
 		case <-ctx.Done():
-			return 0, false
+			return 0, ""
 		case <-p.Done():
 			if !since.IsZero() {
 				served = time.Since(since)
 			}
-			return served, false
+			return served, ""
 		case <-timer.C:
 		}
 		err := k.probe(ctx, p)
@@ -199,8 +209,11 @@ func (k *Keeper) watch(ctx context.Context, p Process) (served time.Duration, hu
 		case !since.IsZero():
 			if missed++; missed >= misses && ctx.Err() == nil && !ended(p) {
 				p.Kill()
-				return time.Since(since), true
+				return time.Since(since), fmt.Sprintf("%d liveness checks missed in a row; it was ended", misses)
 			}
+		case limit > 0 && time.Since(began) >= limit && ctx.Err() == nil && !ended(p):
+			p.Kill()
+			return 0, fmt.Sprintf("it did not answer within %s of its start and was ended", limit)
 		}
 		timer.Reset(every)
 	}

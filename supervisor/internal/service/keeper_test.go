@@ -19,6 +19,7 @@ type script struct {
 	mu     sync.Mutex
 	n      int
 	hold   string
+	slow   bool            // a start takes until it is given up
 	starts []time.Duration // since the bubble began
 	began  time.Time
 	stops  int
@@ -49,15 +50,21 @@ func (s *script) Hold() string {
 	return s.hold
 }
 
+func (s *script) StartLimit() time.Duration { return 2 * time.Minute }
+
 func (s *script) setHold(reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.hold = reason
 }
 
-func (s *script) Start(context.Context) (Process, error) {
+func (s *script) Start(ctx context.Context) (Process, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.slow {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
 	s.starts = append(s.starts, time.Since(s.began))
 	run := s.runs[min(s.n, len(s.runs)-1)]
 	s.n++
@@ -225,6 +232,19 @@ func TestThreeMissesInARowEndTheProgram(t *testing.T) {
 	})
 }
 
+func TestAStartThatNeverAnswersIsAFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{runs: []scripted{{ready: time.Hour}, {ready: time.Minute}}}
+		at, _ := keep(t, s, 10*time.Minute, nil)
+		if at.State != Serving || at.Failures != 1 || at.LastExit != "it did not answer within 2m0s of its start and was ended" {
+			t.Errorf("status %+v", at)
+		}
+		if diff := cmp.Diff([]int{0, 121}, seconds(s.starts)); diff != "" {
+			t.Errorf("starts at second (-want +got):\n%s", diff)
+		}
+	})
+}
+
 func TestAStartThatFailsBacksOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{runs: []scripted{{startErr: errors.New("start /x: permission denied")}, {}}}
@@ -244,6 +264,16 @@ func TestAStopDuringBackOffStartsNothing(t *testing.T) {
 		_, states := keep(t, s, 500*time.Millisecond, nil)
 		if len(s.starts) != 1 || s.stops != 0 || states[len(states)-1] != Stopped {
 			t.Errorf("%d starts, %d stops, states %v", len(s.starts), s.stops, states)
+		}
+	})
+}
+
+func TestAStopDuringASlowStartIsNoFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{runs: []scripted{{}}, slow: true}
+		_, states := keep(t, s, time.Second, nil)
+		if diff := cmp.Diff([]State{Starting, Stopping, Stopped}, states); diff != "" {
+			t.Errorf("states (-want +got):\n%s", diff)
 		}
 	})
 }

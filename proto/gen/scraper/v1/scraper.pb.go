@@ -95,7 +95,7 @@ type Series struct {
 	Description string `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
 	// url is the page a person would open.
 	Url string `protobuf:"bytes,6,opt,name=url,proto3" json:"url,omitempty"`
-	// status is the Site's word for it: "ongoing", "completed", "hiatus" or "".
+	// status is the Site's word for it: "ongoing", "completed", "hiatus", "cancelled" or "".
 	Status string `protobuf:"bytes,7,opt,name=status,proto3" json:"status,omitempty"`
 	// tags are the Site's own.
 	Tags []string `protobuf:"bytes,8,rep,name=tags,proto3" json:"tags,omitempty"`
@@ -717,9 +717,11 @@ type SeriesState struct {
 	// forced_poll_at is set while a Forced Poll waits.
 	ForcedPollAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=forced_poll_at,json=forcedPollAt,proto3" json:"forced_poll_at,omitempty"`
 	// polled is true once a Poll of it has ended.
-	Polled        bool `protobuf:"varint,9,opt,name=polled,proto3" json:"polled,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Polled bool `protobuf:"varint,9,opt,name=polled,proto3" json:"polled,omitempty"`
+	// next_poll_reason says why the next Poll is then: "interval", "releases" (adaptive) or "forced".
+	NextPollReason string `protobuf:"bytes,10,opt,name=next_poll_reason,json=nextPollReason,proto3" json:"next_poll_reason,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *SeriesState) Reset() {
@@ -815,6 +817,935 @@ func (x *SeriesState) GetPolled() bool {
 	return false
 }
 
+func (x *SeriesState) GetNextPollReason() string {
+	if x != nil {
+		return x.NextPollReason
+	}
+	return ""
+}
+
+// RequestPollsRequest asks for Forced Polls.
+type RequestPollsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// keys are at most 1000 Series; unknown ones are passed over.
+	Keys          []*SeriesKey `protobuf:"bytes,1,rep,name=keys,proto3" json:"keys,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RequestPollsRequest) Reset() {
+	*x = RequestPollsRequest{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RequestPollsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RequestPollsRequest) ProtoMessage() {}
+
+func (x *RequestPollsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RequestPollsRequest.ProtoReflect.Descriptor instead.
+func (*RequestPollsRequest) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *RequestPollsRequest) GetKeys() []*SeriesKey {
+	if x != nil {
+		return x.Keys
+	}
+	return nil
+}
+
+// RequestPollsResponse says how many were stamped.
+type RequestPollsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// stamped counts Series with a Forced Poll waiting now.
+	Stamped       int32 `protobuf:"varint,1,opt,name=stamped,proto3" json:"stamped,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RequestPollsResponse) Reset() {
+	*x = RequestPollsResponse{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RequestPollsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RequestPollsResponse) ProtoMessage() {}
+
+func (x *RequestPollsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RequestPollsResponse.ProtoReflect.Descriptor instead.
+func (*RequestPollsResponse) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *RequestPollsResponse) GetStamped() int32 {
+	if x != nil {
+		return x.Stamped
+	}
+	return 0
+}
+
+// ListWorklistRequest asks for failing Series.
+type ListWorklistRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// site keeps only one Site's; "" keeps all.
+	Site string `protobuf:"bytes,1,opt,name=site,proto3" json:"site,omitempty"`
+	// outcome keeps only one word; "" keeps all.
+	Outcome string `protobuf:"bytes,2,opt,name=outcome,proto3" json:"outcome,omitempty"`
+	// sort is "oldest" (the default), "newest" or "title".
+	Sort string `protobuf:"bytes,3,opt,name=sort,proto3" json:"sort,omitempty"`
+	// offset skips that many.
+	Offset int32 `protobuf:"varint,4,opt,name=offset,proto3" json:"offset,omitempty"`
+	// limit is how many at most, 1 to 500; 0 means 100.
+	Limit         int32 `protobuf:"varint,5,opt,name=limit,proto3" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListWorklistRequest) Reset() {
+	*x = ListWorklistRequest{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListWorklistRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListWorklistRequest) ProtoMessage() {}
+
+func (x *ListWorklistRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListWorklistRequest.ProtoReflect.Descriptor instead.
+func (*ListWorklistRequest) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *ListWorklistRequest) GetSite() string {
+	if x != nil {
+		return x.Site
+	}
+	return ""
+}
+
+func (x *ListWorklistRequest) GetOutcome() string {
+	if x != nil {
+		return x.Outcome
+	}
+	return ""
+}
+
+func (x *ListWorklistRequest) GetSort() string {
+	if x != nil {
+		return x.Sort
+	}
+	return ""
+}
+
+func (x *ListWorklistRequest) GetOffset() int32 {
+	if x != nil {
+		return x.Offset
+	}
+	return 0
+}
+
+func (x *ListWorklistRequest) GetLimit() int32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+// WorklistItem is one failing Series.
+type WorklistItem struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// series is what the Site last said.
+	Series *Series `protobuf:"bytes,1,opt,name=series,proto3" json:"series,omitempty"`
+	// failure is its failure row.
+	Failure *Failure `protobuf:"bytes,2,opt,name=failure,proto3" json:"failure,omitempty"`
+	// last_good_read is when it was last read well; unset if never.
+	LastGoodRead *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=last_good_read,json=lastGoodRead,proto3" json:"last_good_read,omitempty"`
+	// next_poll_at is when it is due again.
+	NextPollAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=next_poll_at,json=nextPollAt,proto3" json:"next_poll_at,omitempty"`
+	// forced_poll_at is set while a Forced Poll waits.
+	ForcedPollAt  *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=forced_poll_at,json=forcedPollAt,proto3" json:"forced_poll_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WorklistItem) Reset() {
+	*x = WorklistItem{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WorklistItem) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WorklistItem) ProtoMessage() {}
+
+func (x *WorklistItem) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WorklistItem.ProtoReflect.Descriptor instead.
+func (*WorklistItem) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *WorklistItem) GetSeries() *Series {
+	if x != nil {
+		return x.Series
+	}
+	return nil
+}
+
+func (x *WorklistItem) GetFailure() *Failure {
+	if x != nil {
+		return x.Failure
+	}
+	return nil
+}
+
+func (x *WorklistItem) GetLastGoodRead() *timestamppb.Timestamp {
+	if x != nil {
+		return x.LastGoodRead
+	}
+	return nil
+}
+
+func (x *WorklistItem) GetNextPollAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.NextPollAt
+	}
+	return nil
+}
+
+func (x *WorklistItem) GetForcedPollAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ForcedPollAt
+	}
+	return nil
+}
+
+// OutcomeCount counts failing Series by word.
+type OutcomeCount struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// outcome is the word.
+	Outcome string `protobuf:"bytes,1,opt,name=outcome,proto3" json:"outcome,omitempty"`
+	// count is how many Series fail with it.
+	Count         int32 `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OutcomeCount) Reset() {
+	*x = OutcomeCount{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OutcomeCount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OutcomeCount) ProtoMessage() {}
+
+func (x *OutcomeCount) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OutcomeCount.ProtoReflect.Descriptor instead.
+func (*OutcomeCount) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *OutcomeCount) GetOutcome() string {
+	if x != nil {
+		return x.Outcome
+	}
+	return ""
+}
+
+func (x *OutcomeCount) GetCount() int32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+// ListWorklistResponse lists failing Series.
+type ListWorklistResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// items are in the asked order.
+	Items []*WorklistItem `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	// total counts what the filters keep, whatever offset and limit.
+	Total int32 `protobuf:"varint,2,opt,name=total,proto3" json:"total,omitempty"`
+	// counts are by word over the asked Site, whatever the outcome filter.
+	Counts []*OutcomeCount `protobuf:"bytes,3,rep,name=counts,proto3" json:"counts,omitempty"`
+	// lanes are the Lanes in trouble: one item a Site, never its Series (POLL-8).
+	Lanes []*Lane `protobuf:"bytes,4,rep,name=lanes,proto3" json:"lanes,omitempty"`
+	// counting_since is set while some Lane has not had a full cycle (POLL-11).
+	CountingSince *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=counting_since,json=countingSince,proto3" json:"counting_since,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListWorklistResponse) Reset() {
+	*x = ListWorklistResponse{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListWorklistResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListWorklistResponse) ProtoMessage() {}
+
+func (x *ListWorklistResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListWorklistResponse.ProtoReflect.Descriptor instead.
+func (*ListWorklistResponse) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *ListWorklistResponse) GetItems() []*WorklistItem {
+	if x != nil {
+		return x.Items
+	}
+	return nil
+}
+
+func (x *ListWorklistResponse) GetTotal() int32 {
+	if x != nil {
+		return x.Total
+	}
+	return 0
+}
+
+func (x *ListWorklistResponse) GetCounts() []*OutcomeCount {
+	if x != nil {
+		return x.Counts
+	}
+	return nil
+}
+
+func (x *ListWorklistResponse) GetLanes() []*Lane {
+	if x != nil {
+		return x.Lanes
+	}
+	return nil
+}
+
+func (x *ListWorklistResponse) GetCountingSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CountingSince
+	}
+	return nil
+}
+
+// Pass is one run of a Lane over its due Series.
+type Pass struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// started_at is its start.
+	StartedAt *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
+	// ended_at is its end.
+	EndedAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=ended_at,json=endedAt,proto3" json:"ended_at,omitempty"`
+	// end_reason is "complete", "refused", "unreachable", "outage" or "stopped".
+	EndReason string `protobuf:"bytes,3,opt,name=end_reason,json=endReason,proto3" json:"end_reason,omitempty"`
+	// ok counts Series read well.
+	Ok int32 `protobuf:"varint,4,opt,name=ok,proto3" json:"ok,omitempty"`
+	// not_found counts Series the Site does not have.
+	NotFound int32 `protobuf:"varint,5,opt,name=not_found,json=notFound,proto3" json:"not_found,omitempty"`
+	// no_chapter counts pages that list no chapter.
+	NoChapter int32 `protobuf:"varint,6,opt,name=no_chapter,json=noChapter,proto3" json:"no_chapter,omitempty"`
+	// unfetchable counts answers with nothing to read.
+	Unfetchable int32 `protobuf:"varint,7,opt,name=unfetchable,proto3" json:"unfetchable,omitempty"`
+	// errors counts pages that were not understood.
+	Errors int32 `protobuf:"varint,8,opt,name=errors,proto3" json:"errors,omitempty"`
+	// refused counts refusals.
+	Refused int32 `protobuf:"varint,9,opt,name=refused,proto3" json:"refused,omitempty"`
+	// unreachable counts reads that never happened.
+	Unreachable int32 `protobuf:"varint,10,opt,name=unreachable,proto3" json:"unreachable,omitempty"`
+	// new_chapters counts chapters announced.
+	NewChapters   int32 `protobuf:"varint,11,opt,name=new_chapters,json=newChapters,proto3" json:"new_chapters,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Pass) Reset() {
+	*x = Pass{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Pass) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Pass) ProtoMessage() {}
+
+func (x *Pass) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Pass.ProtoReflect.Descriptor instead.
+func (*Pass) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *Pass) GetStartedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartedAt
+	}
+	return nil
+}
+
+func (x *Pass) GetEndedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.EndedAt
+	}
+	return nil
+}
+
+func (x *Pass) GetEndReason() string {
+	if x != nil {
+		return x.EndReason
+	}
+	return ""
+}
+
+func (x *Pass) GetOk() int32 {
+	if x != nil {
+		return x.Ok
+	}
+	return 0
+}
+
+func (x *Pass) GetNotFound() int32 {
+	if x != nil {
+		return x.NotFound
+	}
+	return 0
+}
+
+func (x *Pass) GetNoChapter() int32 {
+	if x != nil {
+		return x.NoChapter
+	}
+	return 0
+}
+
+func (x *Pass) GetUnfetchable() int32 {
+	if x != nil {
+		return x.Unfetchable
+	}
+	return 0
+}
+
+func (x *Pass) GetErrors() int32 {
+	if x != nil {
+		return x.Errors
+	}
+	return 0
+}
+
+func (x *Pass) GetRefused() int32 {
+	if x != nil {
+		return x.Refused
+	}
+	return 0
+}
+
+func (x *Pass) GetUnreachable() int32 {
+	if x != nil {
+		return x.Unreachable
+	}
+	return 0
+}
+
+func (x *Pass) GetNewChapters() int32 {
+	if x != nil {
+		return x.NewChapters
+	}
+	return 0
+}
+
+// LaneDetail is a Lane with what it did.
+type LaneDetail struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// lane is its live state.
+	Lane *Lane `protobuf:"bytes,1,opt,name=lane,proto3" json:"lane,omitempty"`
+	// series counts the Series it polls.
+	Series int32 `protobuf:"varint,2,opt,name=series,proto3" json:"series,omitempty"`
+	// failing counts those with a failure row.
+	Failing int32 `protobuf:"varint,3,opt,name=failing,proto3" json:"failing,omitempty"`
+	// next_due_at is when the next of them is due; unset without any.
+	NextDueAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=next_due_at,json=nextDueAt,proto3" json:"next_due_at,omitempty"`
+	// last_good_read is the newest good read of any of them.
+	LastGoodRead *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=last_good_read,json=lastGoodRead,proto3" json:"last_good_read,omitempty"`
+	// passes are those of the last fourteen days, oldest first.
+	Passes []*Pass `protobuf:"bytes,6,rep,name=passes,proto3" json:"passes,omitempty"`
+	// counting_since is set until the Lane has had a full cycle.
+	CountingSince *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=counting_since,json=countingSince,proto3" json:"counting_since,omitempty"`
+	// circuit_detail words why the circuit is not closed.
+	CircuitDetail string `protobuf:"bytes,8,opt,name=circuit_detail,json=circuitDetail,proto3" json:"circuit_detail,omitempty"`
+	// retry_after is what the Site asked for (CIRC-5).
+	RetryAfter *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=retry_after,json=retryAfter,proto3" json:"retry_after,omitempty"`
+	// current is the title being worked on; "" when idle.
+	Current string `protobuf:"bytes,10,opt,name=current,proto3" json:"current,omitempty"`
+	// pacing_seconds is the least time between two requests.
+	PacingSeconds float64 `protobuf:"fixed64,11,opt,name=pacing_seconds,json=pacingSeconds,proto3" json:"pacing_seconds,omitempty"`
+	// jobs counts its outstanding Jobs.
+	Jobs          int32 `protobuf:"varint,12,opt,name=jobs,proto3" json:"jobs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LaneDetail) Reset() {
+	*x = LaneDetail{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LaneDetail) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LaneDetail) ProtoMessage() {}
+
+func (x *LaneDetail) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LaneDetail.ProtoReflect.Descriptor instead.
+func (*LaneDetail) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *LaneDetail) GetLane() *Lane {
+	if x != nil {
+		return x.Lane
+	}
+	return nil
+}
+
+func (x *LaneDetail) GetSeries() int32 {
+	if x != nil {
+		return x.Series
+	}
+	return 0
+}
+
+func (x *LaneDetail) GetFailing() int32 {
+	if x != nil {
+		return x.Failing
+	}
+	return 0
+}
+
+func (x *LaneDetail) GetNextDueAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.NextDueAt
+	}
+	return nil
+}
+
+func (x *LaneDetail) GetLastGoodRead() *timestamppb.Timestamp {
+	if x != nil {
+		return x.LastGoodRead
+	}
+	return nil
+}
+
+func (x *LaneDetail) GetPasses() []*Pass {
+	if x != nil {
+		return x.Passes
+	}
+	return nil
+}
+
+func (x *LaneDetail) GetCountingSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CountingSince
+	}
+	return nil
+}
+
+func (x *LaneDetail) GetCircuitDetail() string {
+	if x != nil {
+		return x.CircuitDetail
+	}
+	return ""
+}
+
+func (x *LaneDetail) GetRetryAfter() *timestamppb.Timestamp {
+	if x != nil {
+		return x.RetryAfter
+	}
+	return nil
+}
+
+func (x *LaneDetail) GetCurrent() string {
+	if x != nil {
+		return x.Current
+	}
+	return ""
+}
+
+func (x *LaneDetail) GetPacingSeconds() float64 {
+	if x != nil {
+		return x.PacingSeconds
+	}
+	return 0
+}
+
+func (x *LaneDetail) GetJobs() int32 {
+	if x != nil {
+		return x.Jobs
+	}
+	return 0
+}
+
+// ListLanesRequest asks for every Lane.
+type ListLanesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListLanesRequest) Reset() {
+	*x = ListLanesRequest{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListLanesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListLanesRequest) ProtoMessage() {}
+
+func (x *ListLanesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListLanesRequest.ProtoReflect.Descriptor instead.
+func (*ListLanesRequest) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{15}
+}
+
+// ListLanesResponse lists Lanes: those that need a person first, then resting, then well.
+type ListLanesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// lanes are the Lanes.
+	Lanes []*LaneDetail `protobuf:"bytes,1,rep,name=lanes,proto3" json:"lanes,omitempty"`
+	// pruned_before is the time before which no Pass is kept.
+	PrunedBefore  *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=pruned_before,json=prunedBefore,proto3" json:"pruned_before,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListLanesResponse) Reset() {
+	*x = ListLanesResponse{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListLanesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListLanesResponse) ProtoMessage() {}
+
+func (x *ListLanesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListLanesResponse.ProtoReflect.Descriptor instead.
+func (*ListLanesResponse) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *ListLanesResponse) GetLanes() []*LaneDetail {
+	if x != nil {
+		return x.Lanes
+	}
+	return nil
+}
+
+func (x *ListLanesResponse) GetPrunedBefore() *timestamppb.Timestamp {
+	if x != nil {
+		return x.PrunedBefore
+	}
+	return nil
+}
+
+// ListNewChaptersRequest asks for announced chapters.
+type ListNewChaptersRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// limit is how many at most, 1 to 200; 0 means 50.
+	Limit         int32 `protobuf:"varint,1,opt,name=limit,proto3" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListNewChaptersRequest) Reset() {
+	*x = ListNewChaptersRequest{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListNewChaptersRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListNewChaptersRequest) ProtoMessage() {}
+
+func (x *ListNewChaptersRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListNewChaptersRequest.ProtoReflect.Descriptor instead.
+func (*ListNewChaptersRequest) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *ListNewChaptersRequest) GetLimit() int32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+// NewChapter is a chapter announced as new.
+type NewChapter struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// series is what the Site says of its Series.
+	Series *Series `protobuf:"bytes,1,opt,name=series,proto3" json:"series,omitempty"`
+	// chapter is the chapter, with its library_state.
+	Chapter *Chapter `protobuf:"bytes,2,opt,name=chapter,proto3" json:"chapter,omitempty"`
+	// announced_at is when a Poll first listed it.
+	AnnouncedAt   *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=announced_at,json=announcedAt,proto3" json:"announced_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NewChapter) Reset() {
+	*x = NewChapter{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NewChapter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NewChapter) ProtoMessage() {}
+
+func (x *NewChapter) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NewChapter.ProtoReflect.Descriptor instead.
+func (*NewChapter) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *NewChapter) GetSeries() *Series {
+	if x != nil {
+		return x.Series
+	}
+	return nil
+}
+
+func (x *NewChapter) GetChapter() *Chapter {
+	if x != nil {
+		return x.Chapter
+	}
+	return nil
+}
+
+func (x *NewChapter) GetAnnouncedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.AnnouncedAt
+	}
+	return nil
+}
+
+// ListNewChaptersResponse lists announced chapters.
+type ListNewChaptersResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// chapters are newest first.
+	Chapters      []*NewChapter `protobuf:"bytes,1,rep,name=chapters,proto3" json:"chapters,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListNewChaptersResponse) Reset() {
+	*x = ListNewChaptersResponse{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListNewChaptersResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListNewChaptersResponse) ProtoMessage() {}
+
+func (x *ListNewChaptersResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListNewChaptersResponse.ProtoReflect.Descriptor instead.
+func (*ListNewChaptersResponse) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *ListNewChaptersResponse) GetChapters() []*NewChapter {
+	if x != nil {
+		return x.Chapters
+	}
+	return nil
+}
+
 // GetStatusRequest asks for the scraper's state.
 type GetStatusRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -824,7 +1755,7 @@ type GetStatusRequest struct {
 
 func (x *GetStatusRequest) Reset() {
 	*x = GetStatusRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[7]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -836,7 +1767,7 @@ func (x *GetStatusRequest) String() string {
 func (*GetStatusRequest) ProtoMessage() {}
 
 func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[7]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -849,7 +1780,7 @@ func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatusRequest.ProtoReflect.Descriptor instead.
 func (*GetStatusRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{7}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{20}
 }
 
 // GetStatusResponse is the scraper's state.
@@ -877,7 +1808,7 @@ type GetStatusResponse struct {
 
 func (x *GetStatusResponse) Reset() {
 	*x = GetStatusResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[8]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -889,7 +1820,7 @@ func (x *GetStatusResponse) String() string {
 func (*GetStatusResponse) ProtoMessage() {}
 
 func (x *GetStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[8]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -902,7 +1833,7 @@ func (x *GetStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatusResponse.ProtoReflect.Descriptor instead.
 func (*GetStatusResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{8}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *GetStatusResponse) GetVersion() string {
@@ -972,7 +1903,7 @@ type ListSeriesRequest struct {
 
 func (x *ListSeriesRequest) Reset() {
 	*x = ListSeriesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[9]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -984,7 +1915,7 @@ func (x *ListSeriesRequest) String() string {
 func (*ListSeriesRequest) ProtoMessage() {}
 
 func (x *ListSeriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[9]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -997,7 +1928,7 @@ func (x *ListSeriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSeriesRequest.ProtoReflect.Descriptor instead.
 func (*ListSeriesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{9}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ListSeriesRequest) GetOrigin() string {
@@ -1018,7 +1949,7 @@ type ListSeriesResponse struct {
 
 func (x *ListSeriesResponse) Reset() {
 	*x = ListSeriesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[10]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1030,7 +1961,7 @@ func (x *ListSeriesResponse) String() string {
 func (*ListSeriesResponse) ProtoMessage() {}
 
 func (x *ListSeriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[10]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1043,7 +1974,7 @@ func (x *ListSeriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSeriesResponse.ProtoReflect.Descriptor instead.
 func (*ListSeriesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{10}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ListSeriesResponse) GetSeries() []*Series {
@@ -1064,7 +1995,7 @@ type GetSeriesRequest struct {
 
 func (x *GetSeriesRequest) Reset() {
 	*x = GetSeriesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[11]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1076,7 +2007,7 @@ func (x *GetSeriesRequest) String() string {
 func (*GetSeriesRequest) ProtoMessage() {}
 
 func (x *GetSeriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[11]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1089,7 +2020,7 @@ func (x *GetSeriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSeriesRequest.ProtoReflect.Descriptor instead.
 func (*GetSeriesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{11}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *GetSeriesRequest) GetKey() *SeriesKey {
@@ -1110,7 +2041,7 @@ type GetSeriesResponse struct {
 
 func (x *GetSeriesResponse) Reset() {
 	*x = GetSeriesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[12]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1122,7 +2053,7 @@ func (x *GetSeriesResponse) String() string {
 func (*GetSeriesResponse) ProtoMessage() {}
 
 func (x *GetSeriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[12]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1135,7 +2066,7 @@ func (x *GetSeriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSeriesResponse.ProtoReflect.Descriptor instead.
 func (*GetSeriesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{12}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *GetSeriesResponse) GetState() *SeriesState {
@@ -1156,7 +2087,7 @@ type WatchSeriesRequest struct {
 
 func (x *WatchSeriesRequest) Reset() {
 	*x = WatchSeriesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[13]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1168,7 +2099,7 @@ func (x *WatchSeriesRequest) String() string {
 func (*WatchSeriesRequest) ProtoMessage() {}
 
 func (x *WatchSeriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[13]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1181,7 +2112,7 @@ func (x *WatchSeriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSeriesRequest.ProtoReflect.Descriptor instead.
 func (*WatchSeriesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{13}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *WatchSeriesRequest) GetKey() *SeriesKey {
@@ -1202,7 +2133,7 @@ type WatchSeriesResponse struct {
 
 func (x *WatchSeriesResponse) Reset() {
 	*x = WatchSeriesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[14]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1214,7 +2145,7 @@ func (x *WatchSeriesResponse) String() string {
 func (*WatchSeriesResponse) ProtoMessage() {}
 
 func (x *WatchSeriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[14]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1227,7 +2158,7 @@ func (x *WatchSeriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSeriesResponse.ProtoReflect.Descriptor instead.
 func (*WatchSeriesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{14}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *WatchSeriesResponse) GetState() *SeriesState {
@@ -1248,7 +2179,7 @@ type GetCoverRequest struct {
 
 func (x *GetCoverRequest) Reset() {
 	*x = GetCoverRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[15]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1260,7 +2191,7 @@ func (x *GetCoverRequest) String() string {
 func (*GetCoverRequest) ProtoMessage() {}
 
 func (x *GetCoverRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[15]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1273,7 +2204,7 @@ func (x *GetCoverRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCoverRequest.ProtoReflect.Descriptor instead.
 func (*GetCoverRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{15}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *GetCoverRequest) GetKey() *SeriesKey {
@@ -1298,7 +2229,7 @@ type GetCoverResponse struct {
 
 func (x *GetCoverResponse) Reset() {
 	*x = GetCoverResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[16]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1310,7 +2241,7 @@ func (x *GetCoverResponse) String() string {
 func (*GetCoverResponse) ProtoMessage() {}
 
 func (x *GetCoverResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[16]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1323,7 +2254,7 @@ func (x *GetCoverResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCoverResponse.ProtoReflect.Descriptor instead.
 func (*GetCoverResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{16}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *GetCoverResponse) GetMediaType() string {
@@ -1362,7 +2293,7 @@ type Follow struct {
 
 func (x *Follow) Reset() {
 	*x = Follow{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[17]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1374,7 +2305,7 @@ func (x *Follow) String() string {
 func (*Follow) ProtoMessage() {}
 
 func (x *Follow) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[17]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1387,7 +2318,7 @@ func (x *Follow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Follow.ProtoReflect.Descriptor instead.
 func (*Follow) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{17}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Follow) GetKey() *SeriesKey {
@@ -1428,7 +2359,7 @@ type ApplyFollowsRequest struct {
 
 func (x *ApplyFollowsRequest) Reset() {
 	*x = ApplyFollowsRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[18]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1440,7 +2371,7 @@ func (x *ApplyFollowsRequest) String() string {
 func (*ApplyFollowsRequest) ProtoMessage() {}
 
 func (x *ApplyFollowsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[18]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1453,7 +2384,7 @@ func (x *ApplyFollowsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyFollowsRequest.ProtoReflect.Descriptor instead.
 func (*ApplyFollowsRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{18}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ApplyFollowsRequest) GetRevision() int64 {
@@ -1499,7 +2430,7 @@ type ApplyFollowsResponse struct {
 
 func (x *ApplyFollowsResponse) Reset() {
 	*x = ApplyFollowsResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[19]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1511,7 +2442,7 @@ func (x *ApplyFollowsResponse) String() string {
 func (*ApplyFollowsResponse) ProtoMessage() {}
 
 func (x *ApplyFollowsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[19]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1524,7 +2455,7 @@ func (x *ApplyFollowsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyFollowsResponse.ProtoReflect.Descriptor instead.
 func (*ApplyFollowsResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{19}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ApplyFollowsResponse) GetRevision() int64 {
@@ -1559,7 +2490,7 @@ type RequestPollRequest struct {
 
 func (x *RequestPollRequest) Reset() {
 	*x = RequestPollRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[20]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1571,7 +2502,7 @@ func (x *RequestPollRequest) String() string {
 func (*RequestPollRequest) ProtoMessage() {}
 
 func (x *RequestPollRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[20]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1584,7 +2515,7 @@ func (x *RequestPollRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestPollRequest.ProtoReflect.Descriptor instead.
 func (*RequestPollRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{20}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *RequestPollRequest) GetKey() *SeriesKey {
@@ -1605,7 +2536,7 @@ type RequestPollResponse struct {
 
 func (x *RequestPollResponse) Reset() {
 	*x = RequestPollResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[21]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1617,7 +2548,7 @@ func (x *RequestPollResponse) String() string {
 func (*RequestPollResponse) ProtoMessage() {}
 
 func (x *RequestPollResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[21]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1630,7 +2561,7 @@ func (x *RequestPollResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestPollResponse.ProtoReflect.Descriptor instead.
 func (*RequestPollResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{21}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *RequestPollResponse) GetRequestedAt() *timestamppb.Timestamp {
@@ -1671,7 +2602,7 @@ type LibraryChange struct {
 
 func (x *LibraryChange) Reset() {
 	*x = LibraryChange{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[22]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1683,7 +2614,7 @@ func (x *LibraryChange) String() string {
 func (*LibraryChange) ProtoMessage() {}
 
 func (x *LibraryChange) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[22]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1696,7 +2627,7 @@ func (x *LibraryChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LibraryChange.ProtoReflect.Descriptor instead.
 func (*LibraryChange) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{22}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *LibraryChange) GetRevision() int64 {
@@ -1791,7 +2722,7 @@ type ListLibraryChangesRequest struct {
 
 func (x *ListLibraryChangesRequest) Reset() {
 	*x = ListLibraryChangesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[23]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1803,7 +2734,7 @@ func (x *ListLibraryChangesRequest) String() string {
 func (*ListLibraryChangesRequest) ProtoMessage() {}
 
 func (x *ListLibraryChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[23]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1816,7 +2747,7 @@ func (x *ListLibraryChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLibraryChangesRequest.ProtoReflect.Descriptor instead.
 func (*ListLibraryChangesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{23}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ListLibraryChangesRequest) GetEpoch() string {
@@ -1855,7 +2786,7 @@ type ListLibraryChangesResponse struct {
 
 func (x *ListLibraryChangesResponse) Reset() {
 	*x = ListLibraryChangesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[24]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1867,7 +2798,7 @@ func (x *ListLibraryChangesResponse) String() string {
 func (*ListLibraryChangesResponse) ProtoMessage() {}
 
 func (x *ListLibraryChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[24]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1880,7 +2811,7 @@ func (x *ListLibraryChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLibraryChangesResponse.ProtoReflect.Descriptor instead.
 func (*ListLibraryChangesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{24}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ListLibraryChangesResponse) GetEpoch() string {
@@ -1913,7 +2844,7 @@ type WatchLibraryRequest struct {
 
 func (x *WatchLibraryRequest) Reset() {
 	*x = WatchLibraryRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[25]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1925,7 +2856,7 @@ func (x *WatchLibraryRequest) String() string {
 func (*WatchLibraryRequest) ProtoMessage() {}
 
 func (x *WatchLibraryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[25]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1938,7 +2869,7 @@ func (x *WatchLibraryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchLibraryRequest.ProtoReflect.Descriptor instead.
 func (*WatchLibraryRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{25}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{38}
 }
 
 // WatchLibraryResponse tells the head.
@@ -1954,7 +2885,7 @@ type WatchLibraryResponse struct {
 
 func (x *WatchLibraryResponse) Reset() {
 	*x = WatchLibraryResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[26]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1966,7 +2897,7 @@ func (x *WatchLibraryResponse) String() string {
 func (*WatchLibraryResponse) ProtoMessage() {}
 
 func (x *WatchLibraryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[26]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1979,7 +2910,7 @@ func (x *WatchLibraryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchLibraryResponse.ProtoReflect.Descriptor instead.
 func (*WatchLibraryResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{26}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *WatchLibraryResponse) GetEpoch() string {
@@ -2063,7 +2994,7 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\rcircuit_until\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\fcircuitUntil\x12\x1a\n" +
 	"\bactivity\x18\a \x01(\tR\bactivity\x12\x18\n" +
 	"\atrouble\x18\b \x01(\tR\atrouble\x12?\n" +
-	"\rtrouble_since\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\ftroubleSince\"\xe9\x03\n" +
+	"\rtrouble_since\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\ftroubleSince\"\x93\x04\n" +
 	"\vSeriesState\x123\n" +
 	"\x06series\x18\x01 \x01(\v2\x1b.mangrove.scraper.v1.SeriesR\x06series\x128\n" +
 	"\bchapters\x18\x02 \x03(\v2\x1c.mangrove.scraper.v1.ChapterR\bchapters\x126\n" +
@@ -2074,7 +3005,80 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\fnext_poll_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"nextPollAt\x12@\n" +
 	"\x0eforced_poll_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\fforcedPollAt\x12\x16\n" +
-	"\x06polled\x18\t \x01(\bR\x06polled\"\x12\n" +
+	"\x06polled\x18\t \x01(\bR\x06polled\x12(\n" +
+	"\x10next_poll_reason\x18\n" +
+	" \x01(\tR\x0enextPollReason\"I\n" +
+	"\x13RequestPollsRequest\x122\n" +
+	"\x04keys\x18\x01 \x03(\v2\x1e.mangrove.scraper.v1.SeriesKeyR\x04keys\"0\n" +
+	"\x14RequestPollsResponse\x12\x18\n" +
+	"\astamped\x18\x01 \x01(\x05R\astamped\"\x85\x01\n" +
+	"\x13ListWorklistRequest\x12\x12\n" +
+	"\x04site\x18\x01 \x01(\tR\x04site\x12\x18\n" +
+	"\aoutcome\x18\x02 \x01(\tR\aoutcome\x12\x12\n" +
+	"\x04sort\x18\x03 \x01(\tR\x04sort\x12\x16\n" +
+	"\x06offset\x18\x04 \x01(\x05R\x06offset\x12\x14\n" +
+	"\x05limit\x18\x05 \x01(\x05R\x05limit\"\xbd\x02\n" +
+	"\fWorklistItem\x123\n" +
+	"\x06series\x18\x01 \x01(\v2\x1b.mangrove.scraper.v1.SeriesR\x06series\x126\n" +
+	"\afailure\x18\x02 \x01(\v2\x1c.mangrove.scraper.v1.FailureR\afailure\x12@\n" +
+	"\x0elast_good_read\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\flastGoodRead\x12<\n" +
+	"\fnext_poll_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"nextPollAt\x12@\n" +
+	"\x0eforced_poll_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\fforcedPollAt\">\n" +
+	"\fOutcomeCount\x12\x18\n" +
+	"\aoutcome\x18\x01 \x01(\tR\aoutcome\x12\x14\n" +
+	"\x05count\x18\x02 \x01(\x05R\x05count\"\x94\x02\n" +
+	"\x14ListWorklistResponse\x127\n" +
+	"\x05items\x18\x01 \x03(\v2!.mangrove.scraper.v1.WorklistItemR\x05items\x12\x14\n" +
+	"\x05total\x18\x02 \x01(\x05R\x05total\x129\n" +
+	"\x06counts\x18\x03 \x03(\v2!.mangrove.scraper.v1.OutcomeCountR\x06counts\x12/\n" +
+	"\x05lanes\x18\x04 \x03(\v2\x19.mangrove.scraper.v1.LaneR\x05lanes\x12A\n" +
+	"\x0ecounting_since\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\rcountingSince\"\xfc\x02\n" +
+	"\x04Pass\x129\n" +
+	"\n" +
+	"started_at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x125\n" +
+	"\bended_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\aendedAt\x12\x1d\n" +
+	"\n" +
+	"end_reason\x18\x03 \x01(\tR\tendReason\x12\x0e\n" +
+	"\x02ok\x18\x04 \x01(\x05R\x02ok\x12\x1b\n" +
+	"\tnot_found\x18\x05 \x01(\x05R\bnotFound\x12\x1d\n" +
+	"\n" +
+	"no_chapter\x18\x06 \x01(\x05R\tnoChapter\x12 \n" +
+	"\vunfetchable\x18\a \x01(\x05R\vunfetchable\x12\x16\n" +
+	"\x06errors\x18\b \x01(\x05R\x06errors\x12\x18\n" +
+	"\arefused\x18\t \x01(\x05R\arefused\x12 \n" +
+	"\vunreachable\x18\n" +
+	" \x01(\x05R\vunreachable\x12!\n" +
+	"\fnew_chapters\x18\v \x01(\x05R\vnewChapters\"\x9a\x04\n" +
+	"\n" +
+	"LaneDetail\x12-\n" +
+	"\x04lane\x18\x01 \x01(\v2\x19.mangrove.scraper.v1.LaneR\x04lane\x12\x16\n" +
+	"\x06series\x18\x02 \x01(\x05R\x06series\x12\x18\n" +
+	"\afailing\x18\x03 \x01(\x05R\afailing\x12:\n" +
+	"\vnext_due_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tnextDueAt\x12@\n" +
+	"\x0elast_good_read\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\flastGoodRead\x121\n" +
+	"\x06passes\x18\x06 \x03(\v2\x19.mangrove.scraper.v1.PassR\x06passes\x12A\n" +
+	"\x0ecounting_since\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\rcountingSince\x12%\n" +
+	"\x0ecircuit_detail\x18\b \x01(\tR\rcircuitDetail\x12;\n" +
+	"\vretry_after\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"retryAfter\x12\x18\n" +
+	"\acurrent\x18\n" +
+	" \x01(\tR\acurrent\x12%\n" +
+	"\x0epacing_seconds\x18\v \x01(\x01R\rpacingSeconds\x12\x12\n" +
+	"\x04jobs\x18\f \x01(\x05R\x04jobs\"\x12\n" +
+	"\x10ListLanesRequest\"\x8b\x01\n" +
+	"\x11ListLanesResponse\x125\n" +
+	"\x05lanes\x18\x01 \x03(\v2\x1f.mangrove.scraper.v1.LaneDetailR\x05lanes\x12?\n" +
+	"\rpruned_before\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\fprunedBefore\".\n" +
+	"\x16ListNewChaptersRequest\x12\x14\n" +
+	"\x05limit\x18\x01 \x01(\x05R\x05limit\"\xb8\x01\n" +
+	"\n" +
+	"NewChapter\x123\n" +
+	"\x06series\x18\x01 \x01(\v2\x1b.mangrove.scraper.v1.SeriesR\x06series\x126\n" +
+	"\achapter\x18\x02 \x01(\v2\x1c.mangrove.scraper.v1.ChapterR\achapter\x12=\n" +
+	"\fannounced_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\vannouncedAt\"V\n" +
+	"\x17ListNewChaptersResponse\x12;\n" +
+	"\bchapters\x18\x01 \x03(\v2\x1f.mangrove.scraper.v1.NewChapterR\bchapters\"\x12\n" +
 	"\x10GetStatusRequest\"\xe6\x02\n" +
 	"\x11GetStatusResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x129\n" +
@@ -2148,7 +3152,8 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\x13WatchLibraryRequest\"@\n" +
 	"\x14WatchLibraryResponse\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\tR\x05epoch\x12\x12\n" +
-	"\x04head\x18\x02 \x01(\x03R\x04head2\x89\a\n" +
+	"\x04head\x18\x02 \x01(\x03R\x04head2\x9d\n" +
+	"\n" +
 	"\x0eScraperService\x12Z\n" +
 	"\tGetStatus\x12%.mangrove.scraper.v1.GetStatusRequest\x1a&.mangrove.scraper.v1.GetStatusResponse\x12]\n" +
 	"\n" +
@@ -2157,7 +3162,11 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\vWatchSeries\x12'.mangrove.scraper.v1.WatchSeriesRequest\x1a(.mangrove.scraper.v1.WatchSeriesResponse0\x01\x12W\n" +
 	"\bGetCover\x12$.mangrove.scraper.v1.GetCoverRequest\x1a%.mangrove.scraper.v1.GetCoverResponse\x12c\n" +
 	"\fApplyFollows\x12(.mangrove.scraper.v1.ApplyFollowsRequest\x1a).mangrove.scraper.v1.ApplyFollowsResponse\x12`\n" +
-	"\vRequestPoll\x12'.mangrove.scraper.v1.RequestPollRequest\x1a(.mangrove.scraper.v1.RequestPollResponse\x12u\n" +
+	"\vRequestPoll\x12'.mangrove.scraper.v1.RequestPollRequest\x1a(.mangrove.scraper.v1.RequestPollResponse\x12c\n" +
+	"\fRequestPolls\x12(.mangrove.scraper.v1.RequestPollsRequest\x1a).mangrove.scraper.v1.RequestPollsResponse\x12c\n" +
+	"\fListWorklist\x12(.mangrove.scraper.v1.ListWorklistRequest\x1a).mangrove.scraper.v1.ListWorklistResponse\x12Z\n" +
+	"\tListLanes\x12%.mangrove.scraper.v1.ListLanesRequest\x1a&.mangrove.scraper.v1.ListLanesResponse\x12l\n" +
+	"\x0fListNewChapters\x12+.mangrove.scraper.v1.ListNewChaptersRequest\x1a,.mangrove.scraper.v1.ListNewChaptersResponse\x12u\n" +
 	"\x12ListLibraryChanges\x12..mangrove.scraper.v1.ListLibraryChangesRequest\x1a/.mangrove.scraper.v1.ListLibraryChangesResponse\x12e\n" +
 	"\fWatchLibrary\x12(.mangrove.scraper.v1.WatchLibraryRequest\x1a).mangrove.scraper.v1.WatchLibraryResponse0\x01B)Z'mangrove/proto/gen/scraper/v1;scraperv1b\x06proto3"
 
@@ -2173,7 +3182,7 @@ func file_mangrove_scraper_v1_scraper_proto_rawDescGZIP() []byte {
 	return file_mangrove_scraper_v1_scraper_proto_rawDescData
 }
 
-var file_mangrove_scraper_v1_scraper_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
+var file_mangrove_scraper_v1_scraper_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
 var file_mangrove_scraper_v1_scraper_proto_goTypes = []any{
 	(*SeriesKey)(nil),                  // 0: mangrove.scraper.v1.SeriesKey
 	(*Series)(nil),                     // 1: mangrove.scraper.v1.Series
@@ -2182,89 +3191,134 @@ var file_mangrove_scraper_v1_scraper_proto_goTypes = []any{
 	(*Job)(nil),                        // 4: mangrove.scraper.v1.Job
 	(*Lane)(nil),                       // 5: mangrove.scraper.v1.Lane
 	(*SeriesState)(nil),                // 6: mangrove.scraper.v1.SeriesState
-	(*GetStatusRequest)(nil),           // 7: mangrove.scraper.v1.GetStatusRequest
-	(*GetStatusResponse)(nil),          // 8: mangrove.scraper.v1.GetStatusResponse
-	(*ListSeriesRequest)(nil),          // 9: mangrove.scraper.v1.ListSeriesRequest
-	(*ListSeriesResponse)(nil),         // 10: mangrove.scraper.v1.ListSeriesResponse
-	(*GetSeriesRequest)(nil),           // 11: mangrove.scraper.v1.GetSeriesRequest
-	(*GetSeriesResponse)(nil),          // 12: mangrove.scraper.v1.GetSeriesResponse
-	(*WatchSeriesRequest)(nil),         // 13: mangrove.scraper.v1.WatchSeriesRequest
-	(*WatchSeriesResponse)(nil),        // 14: mangrove.scraper.v1.WatchSeriesResponse
-	(*GetCoverRequest)(nil),            // 15: mangrove.scraper.v1.GetCoverRequest
-	(*GetCoverResponse)(nil),           // 16: mangrove.scraper.v1.GetCoverResponse
-	(*Follow)(nil),                     // 17: mangrove.scraper.v1.Follow
-	(*ApplyFollowsRequest)(nil),        // 18: mangrove.scraper.v1.ApplyFollowsRequest
-	(*ApplyFollowsResponse)(nil),       // 19: mangrove.scraper.v1.ApplyFollowsResponse
-	(*RequestPollRequest)(nil),         // 20: mangrove.scraper.v1.RequestPollRequest
-	(*RequestPollResponse)(nil),        // 21: mangrove.scraper.v1.RequestPollResponse
-	(*LibraryChange)(nil),              // 22: mangrove.scraper.v1.LibraryChange
-	(*ListLibraryChangesRequest)(nil),  // 23: mangrove.scraper.v1.ListLibraryChangesRequest
-	(*ListLibraryChangesResponse)(nil), // 24: mangrove.scraper.v1.ListLibraryChangesResponse
-	(*WatchLibraryRequest)(nil),        // 25: mangrove.scraper.v1.WatchLibraryRequest
-	(*WatchLibraryResponse)(nil),       // 26: mangrove.scraper.v1.WatchLibraryResponse
-	(*timestamppb.Timestamp)(nil),      // 27: google.protobuf.Timestamp
+	(*RequestPollsRequest)(nil),        // 7: mangrove.scraper.v1.RequestPollsRequest
+	(*RequestPollsResponse)(nil),       // 8: mangrove.scraper.v1.RequestPollsResponse
+	(*ListWorklistRequest)(nil),        // 9: mangrove.scraper.v1.ListWorklistRequest
+	(*WorklistItem)(nil),               // 10: mangrove.scraper.v1.WorklistItem
+	(*OutcomeCount)(nil),               // 11: mangrove.scraper.v1.OutcomeCount
+	(*ListWorklistResponse)(nil),       // 12: mangrove.scraper.v1.ListWorklistResponse
+	(*Pass)(nil),                       // 13: mangrove.scraper.v1.Pass
+	(*LaneDetail)(nil),                 // 14: mangrove.scraper.v1.LaneDetail
+	(*ListLanesRequest)(nil),           // 15: mangrove.scraper.v1.ListLanesRequest
+	(*ListLanesResponse)(nil),          // 16: mangrove.scraper.v1.ListLanesResponse
+	(*ListNewChaptersRequest)(nil),     // 17: mangrove.scraper.v1.ListNewChaptersRequest
+	(*NewChapter)(nil),                 // 18: mangrove.scraper.v1.NewChapter
+	(*ListNewChaptersResponse)(nil),    // 19: mangrove.scraper.v1.ListNewChaptersResponse
+	(*GetStatusRequest)(nil),           // 20: mangrove.scraper.v1.GetStatusRequest
+	(*GetStatusResponse)(nil),          // 21: mangrove.scraper.v1.GetStatusResponse
+	(*ListSeriesRequest)(nil),          // 22: mangrove.scraper.v1.ListSeriesRequest
+	(*ListSeriesResponse)(nil),         // 23: mangrove.scraper.v1.ListSeriesResponse
+	(*GetSeriesRequest)(nil),           // 24: mangrove.scraper.v1.GetSeriesRequest
+	(*GetSeriesResponse)(nil),          // 25: mangrove.scraper.v1.GetSeriesResponse
+	(*WatchSeriesRequest)(nil),         // 26: mangrove.scraper.v1.WatchSeriesRequest
+	(*WatchSeriesResponse)(nil),        // 27: mangrove.scraper.v1.WatchSeriesResponse
+	(*GetCoverRequest)(nil),            // 28: mangrove.scraper.v1.GetCoverRequest
+	(*GetCoverResponse)(nil),           // 29: mangrove.scraper.v1.GetCoverResponse
+	(*Follow)(nil),                     // 30: mangrove.scraper.v1.Follow
+	(*ApplyFollowsRequest)(nil),        // 31: mangrove.scraper.v1.ApplyFollowsRequest
+	(*ApplyFollowsResponse)(nil),       // 32: mangrove.scraper.v1.ApplyFollowsResponse
+	(*RequestPollRequest)(nil),         // 33: mangrove.scraper.v1.RequestPollRequest
+	(*RequestPollResponse)(nil),        // 34: mangrove.scraper.v1.RequestPollResponse
+	(*LibraryChange)(nil),              // 35: mangrove.scraper.v1.LibraryChange
+	(*ListLibraryChangesRequest)(nil),  // 36: mangrove.scraper.v1.ListLibraryChangesRequest
+	(*ListLibraryChangesResponse)(nil), // 37: mangrove.scraper.v1.ListLibraryChangesResponse
+	(*WatchLibraryRequest)(nil),        // 38: mangrove.scraper.v1.WatchLibraryRequest
+	(*WatchLibraryResponse)(nil),       // 39: mangrove.scraper.v1.WatchLibraryResponse
+	(*timestamppb.Timestamp)(nil),      // 40: google.protobuf.Timestamp
 }
 var file_mangrove_scraper_v1_scraper_proto_depIdxs = []int32{
 	0,  // 0: mangrove.scraper.v1.Series.key:type_name -> mangrove.scraper.v1.SeriesKey
-	27, // 1: mangrove.scraper.v1.Chapter.published_at:type_name -> google.protobuf.Timestamp
-	27, // 2: mangrove.scraper.v1.Chapter.first_seen_at:type_name -> google.protobuf.Timestamp
-	27, // 3: mangrove.scraper.v1.Chapter.gone_since:type_name -> google.protobuf.Timestamp
-	27, // 4: mangrove.scraper.v1.Failure.failing_since:type_name -> google.protobuf.Timestamp
-	27, // 5: mangrove.scraper.v1.Job.retry_at:type_name -> google.protobuf.Timestamp
-	27, // 6: mangrove.scraper.v1.Job.changed_at:type_name -> google.protobuf.Timestamp
-	27, // 7: mangrove.scraper.v1.Lane.circuit_since:type_name -> google.protobuf.Timestamp
-	27, // 8: mangrove.scraper.v1.Lane.circuit_until:type_name -> google.protobuf.Timestamp
-	27, // 9: mangrove.scraper.v1.Lane.trouble_since:type_name -> google.protobuf.Timestamp
+	40, // 1: mangrove.scraper.v1.Chapter.published_at:type_name -> google.protobuf.Timestamp
+	40, // 2: mangrove.scraper.v1.Chapter.first_seen_at:type_name -> google.protobuf.Timestamp
+	40, // 3: mangrove.scraper.v1.Chapter.gone_since:type_name -> google.protobuf.Timestamp
+	40, // 4: mangrove.scraper.v1.Failure.failing_since:type_name -> google.protobuf.Timestamp
+	40, // 5: mangrove.scraper.v1.Job.retry_at:type_name -> google.protobuf.Timestamp
+	40, // 6: mangrove.scraper.v1.Job.changed_at:type_name -> google.protobuf.Timestamp
+	40, // 7: mangrove.scraper.v1.Lane.circuit_since:type_name -> google.protobuf.Timestamp
+	40, // 8: mangrove.scraper.v1.Lane.circuit_until:type_name -> google.protobuf.Timestamp
+	40, // 9: mangrove.scraper.v1.Lane.trouble_since:type_name -> google.protobuf.Timestamp
 	1,  // 10: mangrove.scraper.v1.SeriesState.series:type_name -> mangrove.scraper.v1.Series
 	2,  // 11: mangrove.scraper.v1.SeriesState.chapters:type_name -> mangrove.scraper.v1.Chapter
 	3,  // 12: mangrove.scraper.v1.SeriesState.failure:type_name -> mangrove.scraper.v1.Failure
 	4,  // 13: mangrove.scraper.v1.SeriesState.job:type_name -> mangrove.scraper.v1.Job
 	5,  // 14: mangrove.scraper.v1.SeriesState.lane:type_name -> mangrove.scraper.v1.Lane
-	27, // 15: mangrove.scraper.v1.SeriesState.last_good_read:type_name -> google.protobuf.Timestamp
-	27, // 16: mangrove.scraper.v1.SeriesState.next_poll_at:type_name -> google.protobuf.Timestamp
-	27, // 17: mangrove.scraper.v1.SeriesState.forced_poll_at:type_name -> google.protobuf.Timestamp
-	27, // 18: mangrove.scraper.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
-	5,  // 19: mangrove.scraper.v1.GetStatusResponse.lanes:type_name -> mangrove.scraper.v1.Lane
-	1,  // 20: mangrove.scraper.v1.ListSeriesResponse.series:type_name -> mangrove.scraper.v1.Series
-	0,  // 21: mangrove.scraper.v1.GetSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	6,  // 22: mangrove.scraper.v1.GetSeriesResponse.state:type_name -> mangrove.scraper.v1.SeriesState
-	0,  // 23: mangrove.scraper.v1.WatchSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	6,  // 24: mangrove.scraper.v1.WatchSeriesResponse.state:type_name -> mangrove.scraper.v1.SeriesState
-	0,  // 25: mangrove.scraper.v1.GetCoverRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	0,  // 26: mangrove.scraper.v1.Follow.key:type_name -> mangrove.scraper.v1.SeriesKey
-	17, // 27: mangrove.scraper.v1.ApplyFollowsRequest.follows:type_name -> mangrove.scraper.v1.Follow
-	0,  // 28: mangrove.scraper.v1.ApplyFollowsRequest.unfollowed:type_name -> mangrove.scraper.v1.SeriesKey
-	0,  // 29: mangrove.scraper.v1.ApplyFollowsResponse.unknown:type_name -> mangrove.scraper.v1.SeriesKey
-	0,  // 30: mangrove.scraper.v1.RequestPollRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	27, // 31: mangrove.scraper.v1.RequestPollResponse.requested_at:type_name -> google.protobuf.Timestamp
-	0,  // 32: mangrove.scraper.v1.LibraryChange.key:type_name -> mangrove.scraper.v1.SeriesKey
-	2,  // 33: mangrove.scraper.v1.LibraryChange.chapter:type_name -> mangrove.scraper.v1.Chapter
-	27, // 34: mangrove.scraper.v1.LibraryChange.published_at:type_name -> google.protobuf.Timestamp
-	1,  // 35: mangrove.scraper.v1.LibraryChange.series:type_name -> mangrove.scraper.v1.Series
-	22, // 36: mangrove.scraper.v1.ListLibraryChangesResponse.changes:type_name -> mangrove.scraper.v1.LibraryChange
-	7,  // 37: mangrove.scraper.v1.ScraperService.GetStatus:input_type -> mangrove.scraper.v1.GetStatusRequest
-	9,  // 38: mangrove.scraper.v1.ScraperService.ListSeries:input_type -> mangrove.scraper.v1.ListSeriesRequest
-	11, // 39: mangrove.scraper.v1.ScraperService.GetSeries:input_type -> mangrove.scraper.v1.GetSeriesRequest
-	13, // 40: mangrove.scraper.v1.ScraperService.WatchSeries:input_type -> mangrove.scraper.v1.WatchSeriesRequest
-	15, // 41: mangrove.scraper.v1.ScraperService.GetCover:input_type -> mangrove.scraper.v1.GetCoverRequest
-	18, // 42: mangrove.scraper.v1.ScraperService.ApplyFollows:input_type -> mangrove.scraper.v1.ApplyFollowsRequest
-	20, // 43: mangrove.scraper.v1.ScraperService.RequestPoll:input_type -> mangrove.scraper.v1.RequestPollRequest
-	23, // 44: mangrove.scraper.v1.ScraperService.ListLibraryChanges:input_type -> mangrove.scraper.v1.ListLibraryChangesRequest
-	25, // 45: mangrove.scraper.v1.ScraperService.WatchLibrary:input_type -> mangrove.scraper.v1.WatchLibraryRequest
-	8,  // 46: mangrove.scraper.v1.ScraperService.GetStatus:output_type -> mangrove.scraper.v1.GetStatusResponse
-	10, // 47: mangrove.scraper.v1.ScraperService.ListSeries:output_type -> mangrove.scraper.v1.ListSeriesResponse
-	12, // 48: mangrove.scraper.v1.ScraperService.GetSeries:output_type -> mangrove.scraper.v1.GetSeriesResponse
-	14, // 49: mangrove.scraper.v1.ScraperService.WatchSeries:output_type -> mangrove.scraper.v1.WatchSeriesResponse
-	16, // 50: mangrove.scraper.v1.ScraperService.GetCover:output_type -> mangrove.scraper.v1.GetCoverResponse
-	19, // 51: mangrove.scraper.v1.ScraperService.ApplyFollows:output_type -> mangrove.scraper.v1.ApplyFollowsResponse
-	21, // 52: mangrove.scraper.v1.ScraperService.RequestPoll:output_type -> mangrove.scraper.v1.RequestPollResponse
-	24, // 53: mangrove.scraper.v1.ScraperService.ListLibraryChanges:output_type -> mangrove.scraper.v1.ListLibraryChangesResponse
-	26, // 54: mangrove.scraper.v1.ScraperService.WatchLibrary:output_type -> mangrove.scraper.v1.WatchLibraryResponse
-	46, // [46:55] is the sub-list for method output_type
-	37, // [37:46] is the sub-list for method input_type
-	37, // [37:37] is the sub-list for extension type_name
-	37, // [37:37] is the sub-list for extension extendee
-	0,  // [0:37] is the sub-list for field type_name
+	40, // 15: mangrove.scraper.v1.SeriesState.last_good_read:type_name -> google.protobuf.Timestamp
+	40, // 16: mangrove.scraper.v1.SeriesState.next_poll_at:type_name -> google.protobuf.Timestamp
+	40, // 17: mangrove.scraper.v1.SeriesState.forced_poll_at:type_name -> google.protobuf.Timestamp
+	0,  // 18: mangrove.scraper.v1.RequestPollsRequest.keys:type_name -> mangrove.scraper.v1.SeriesKey
+	1,  // 19: mangrove.scraper.v1.WorklistItem.series:type_name -> mangrove.scraper.v1.Series
+	3,  // 20: mangrove.scraper.v1.WorklistItem.failure:type_name -> mangrove.scraper.v1.Failure
+	40, // 21: mangrove.scraper.v1.WorklistItem.last_good_read:type_name -> google.protobuf.Timestamp
+	40, // 22: mangrove.scraper.v1.WorklistItem.next_poll_at:type_name -> google.protobuf.Timestamp
+	40, // 23: mangrove.scraper.v1.WorklistItem.forced_poll_at:type_name -> google.protobuf.Timestamp
+	10, // 24: mangrove.scraper.v1.ListWorklistResponse.items:type_name -> mangrove.scraper.v1.WorklistItem
+	11, // 25: mangrove.scraper.v1.ListWorklistResponse.counts:type_name -> mangrove.scraper.v1.OutcomeCount
+	5,  // 26: mangrove.scraper.v1.ListWorklistResponse.lanes:type_name -> mangrove.scraper.v1.Lane
+	40, // 27: mangrove.scraper.v1.ListWorklistResponse.counting_since:type_name -> google.protobuf.Timestamp
+	40, // 28: mangrove.scraper.v1.Pass.started_at:type_name -> google.protobuf.Timestamp
+	40, // 29: mangrove.scraper.v1.Pass.ended_at:type_name -> google.protobuf.Timestamp
+	5,  // 30: mangrove.scraper.v1.LaneDetail.lane:type_name -> mangrove.scraper.v1.Lane
+	40, // 31: mangrove.scraper.v1.LaneDetail.next_due_at:type_name -> google.protobuf.Timestamp
+	40, // 32: mangrove.scraper.v1.LaneDetail.last_good_read:type_name -> google.protobuf.Timestamp
+	13, // 33: mangrove.scraper.v1.LaneDetail.passes:type_name -> mangrove.scraper.v1.Pass
+	40, // 34: mangrove.scraper.v1.LaneDetail.counting_since:type_name -> google.protobuf.Timestamp
+	40, // 35: mangrove.scraper.v1.LaneDetail.retry_after:type_name -> google.protobuf.Timestamp
+	14, // 36: mangrove.scraper.v1.ListLanesResponse.lanes:type_name -> mangrove.scraper.v1.LaneDetail
+	40, // 37: mangrove.scraper.v1.ListLanesResponse.pruned_before:type_name -> google.protobuf.Timestamp
+	1,  // 38: mangrove.scraper.v1.NewChapter.series:type_name -> mangrove.scraper.v1.Series
+	2,  // 39: mangrove.scraper.v1.NewChapter.chapter:type_name -> mangrove.scraper.v1.Chapter
+	40, // 40: mangrove.scraper.v1.NewChapter.announced_at:type_name -> google.protobuf.Timestamp
+	18, // 41: mangrove.scraper.v1.ListNewChaptersResponse.chapters:type_name -> mangrove.scraper.v1.NewChapter
+	40, // 42: mangrove.scraper.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
+	5,  // 43: mangrove.scraper.v1.GetStatusResponse.lanes:type_name -> mangrove.scraper.v1.Lane
+	1,  // 44: mangrove.scraper.v1.ListSeriesResponse.series:type_name -> mangrove.scraper.v1.Series
+	0,  // 45: mangrove.scraper.v1.GetSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	6,  // 46: mangrove.scraper.v1.GetSeriesResponse.state:type_name -> mangrove.scraper.v1.SeriesState
+	0,  // 47: mangrove.scraper.v1.WatchSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	6,  // 48: mangrove.scraper.v1.WatchSeriesResponse.state:type_name -> mangrove.scraper.v1.SeriesState
+	0,  // 49: mangrove.scraper.v1.GetCoverRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	0,  // 50: mangrove.scraper.v1.Follow.key:type_name -> mangrove.scraper.v1.SeriesKey
+	30, // 51: mangrove.scraper.v1.ApplyFollowsRequest.follows:type_name -> mangrove.scraper.v1.Follow
+	0,  // 52: mangrove.scraper.v1.ApplyFollowsRequest.unfollowed:type_name -> mangrove.scraper.v1.SeriesKey
+	0,  // 53: mangrove.scraper.v1.ApplyFollowsResponse.unknown:type_name -> mangrove.scraper.v1.SeriesKey
+	0,  // 54: mangrove.scraper.v1.RequestPollRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	40, // 55: mangrove.scraper.v1.RequestPollResponse.requested_at:type_name -> google.protobuf.Timestamp
+	0,  // 56: mangrove.scraper.v1.LibraryChange.key:type_name -> mangrove.scraper.v1.SeriesKey
+	2,  // 57: mangrove.scraper.v1.LibraryChange.chapter:type_name -> mangrove.scraper.v1.Chapter
+	40, // 58: mangrove.scraper.v1.LibraryChange.published_at:type_name -> google.protobuf.Timestamp
+	1,  // 59: mangrove.scraper.v1.LibraryChange.series:type_name -> mangrove.scraper.v1.Series
+	35, // 60: mangrove.scraper.v1.ListLibraryChangesResponse.changes:type_name -> mangrove.scraper.v1.LibraryChange
+	20, // 61: mangrove.scraper.v1.ScraperService.GetStatus:input_type -> mangrove.scraper.v1.GetStatusRequest
+	22, // 62: mangrove.scraper.v1.ScraperService.ListSeries:input_type -> mangrove.scraper.v1.ListSeriesRequest
+	24, // 63: mangrove.scraper.v1.ScraperService.GetSeries:input_type -> mangrove.scraper.v1.GetSeriesRequest
+	26, // 64: mangrove.scraper.v1.ScraperService.WatchSeries:input_type -> mangrove.scraper.v1.WatchSeriesRequest
+	28, // 65: mangrove.scraper.v1.ScraperService.GetCover:input_type -> mangrove.scraper.v1.GetCoverRequest
+	31, // 66: mangrove.scraper.v1.ScraperService.ApplyFollows:input_type -> mangrove.scraper.v1.ApplyFollowsRequest
+	33, // 67: mangrove.scraper.v1.ScraperService.RequestPoll:input_type -> mangrove.scraper.v1.RequestPollRequest
+	7,  // 68: mangrove.scraper.v1.ScraperService.RequestPolls:input_type -> mangrove.scraper.v1.RequestPollsRequest
+	9,  // 69: mangrove.scraper.v1.ScraperService.ListWorklist:input_type -> mangrove.scraper.v1.ListWorklistRequest
+	15, // 70: mangrove.scraper.v1.ScraperService.ListLanes:input_type -> mangrove.scraper.v1.ListLanesRequest
+	17, // 71: mangrove.scraper.v1.ScraperService.ListNewChapters:input_type -> mangrove.scraper.v1.ListNewChaptersRequest
+	36, // 72: mangrove.scraper.v1.ScraperService.ListLibraryChanges:input_type -> mangrove.scraper.v1.ListLibraryChangesRequest
+	38, // 73: mangrove.scraper.v1.ScraperService.WatchLibrary:input_type -> mangrove.scraper.v1.WatchLibraryRequest
+	21, // 74: mangrove.scraper.v1.ScraperService.GetStatus:output_type -> mangrove.scraper.v1.GetStatusResponse
+	23, // 75: mangrove.scraper.v1.ScraperService.ListSeries:output_type -> mangrove.scraper.v1.ListSeriesResponse
+	25, // 76: mangrove.scraper.v1.ScraperService.GetSeries:output_type -> mangrove.scraper.v1.GetSeriesResponse
+	27, // 77: mangrove.scraper.v1.ScraperService.WatchSeries:output_type -> mangrove.scraper.v1.WatchSeriesResponse
+	29, // 78: mangrove.scraper.v1.ScraperService.GetCover:output_type -> mangrove.scraper.v1.GetCoverResponse
+	32, // 79: mangrove.scraper.v1.ScraperService.ApplyFollows:output_type -> mangrove.scraper.v1.ApplyFollowsResponse
+	34, // 80: mangrove.scraper.v1.ScraperService.RequestPoll:output_type -> mangrove.scraper.v1.RequestPollResponse
+	8,  // 81: mangrove.scraper.v1.ScraperService.RequestPolls:output_type -> mangrove.scraper.v1.RequestPollsResponse
+	12, // 82: mangrove.scraper.v1.ScraperService.ListWorklist:output_type -> mangrove.scraper.v1.ListWorklistResponse
+	16, // 83: mangrove.scraper.v1.ScraperService.ListLanes:output_type -> mangrove.scraper.v1.ListLanesResponse
+	19, // 84: mangrove.scraper.v1.ScraperService.ListNewChapters:output_type -> mangrove.scraper.v1.ListNewChaptersResponse
+	37, // 85: mangrove.scraper.v1.ScraperService.ListLibraryChanges:output_type -> mangrove.scraper.v1.ListLibraryChangesResponse
+	39, // 86: mangrove.scraper.v1.ScraperService.WatchLibrary:output_type -> mangrove.scraper.v1.WatchLibraryResponse
+	74, // [74:87] is the sub-list for method output_type
+	61, // [61:74] is the sub-list for method input_type
+	61, // [61:61] is the sub-list for extension type_name
+	61, // [61:61] is the sub-list for extension extendee
+	0,  // [0:61] is the sub-list for field type_name
 }
 
 func init() { file_mangrove_scraper_v1_scraper_proto_init() }
@@ -2278,7 +3332,7 @@ func file_mangrove_scraper_v1_scraper_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mangrove_scraper_v1_scraper_proto_rawDesc), len(file_mangrove_scraper_v1_scraper_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   27,
+			NumMessages:   40,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -29,6 +29,10 @@ const (
 	ScraperService_GetCover_FullMethodName           = "/mangrove.scraper.v1.ScraperService/GetCover"
 	ScraperService_ApplyFollows_FullMethodName       = "/mangrove.scraper.v1.ScraperService/ApplyFollows"
 	ScraperService_RequestPoll_FullMethodName        = "/mangrove.scraper.v1.ScraperService/RequestPoll"
+	ScraperService_RequestPolls_FullMethodName       = "/mangrove.scraper.v1.ScraperService/RequestPolls"
+	ScraperService_ListWorklist_FullMethodName       = "/mangrove.scraper.v1.ScraperService/ListWorklist"
+	ScraperService_ListLanes_FullMethodName          = "/mangrove.scraper.v1.ScraperService/ListLanes"
+	ScraperService_ListNewChapters_FullMethodName    = "/mangrove.scraper.v1.ScraperService/ListNewChapters"
 	ScraperService_ListLibraryChanges_FullMethodName = "/mangrove.scraper.v1.ScraperService/ListLibraryChanges"
 	ScraperService_WatchLibrary_FullMethodName       = "/mangrove.scraper.v1.ScraperService/WatchLibrary"
 )
@@ -53,6 +57,14 @@ type ScraperServiceClient interface {
 	ApplyFollows(ctx context.Context, in *ApplyFollowsRequest, opts ...grpc.CallOption) (*ApplyFollowsResponse, error)
 	// RequestPoll stamps a Forced Poll (POLL-6). It clears nothing.
 	RequestPoll(ctx context.Context, in *RequestPollRequest, opts ...grpc.CallOption) (*RequestPollResponse, error)
+	// RequestPolls stamps a Forced Poll for many Series at once.
+	RequestPolls(ctx context.Context, in *RequestPollsRequest, opts ...grpc.CallOption) (*RequestPollsResponse, error)
+	// ListWorklist lists the failing Series, oldest failure first (POLL-14).
+	ListWorklist(ctx context.Context, in *ListWorklistRequest, opts ...grpc.CallOption) (*ListWorklistResponse, error)
+	// ListLanes answers each Lane's live state and its Passes of fourteen days (POLL-7).
+	ListLanes(ctx context.Context, in *ListLanesRequest, opts ...grpc.CallOption) (*ListLanesResponse, error)
+	// ListNewChapters lists chapters announced as new, newest first (POLL-12).
+	ListNewChapters(ctx context.Context, in *ListNewChaptersRequest, opts ...grpc.CallOption) (*ListNewChaptersResponse, error)
 	// ListLibraryChanges answers the library's changes after a cursor (OWN-4).
 	ListLibraryChanges(ctx context.Context, in *ListLibraryChangesRequest, opts ...grpc.CallOption) (*ListLibraryChangesResponse, error)
 	// WatchLibrary sends the library's head revision now and whenever it moves.
@@ -146,6 +158,46 @@ func (c *scraperServiceClient) RequestPoll(ctx context.Context, in *RequestPollR
 	return out, nil
 }
 
+func (c *scraperServiceClient) RequestPolls(ctx context.Context, in *RequestPollsRequest, opts ...grpc.CallOption) (*RequestPollsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RequestPollsResponse)
+	err := c.cc.Invoke(ctx, ScraperService_RequestPolls_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *scraperServiceClient) ListWorklist(ctx context.Context, in *ListWorklistRequest, opts ...grpc.CallOption) (*ListWorklistResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListWorklistResponse)
+	err := c.cc.Invoke(ctx, ScraperService_ListWorklist_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *scraperServiceClient) ListLanes(ctx context.Context, in *ListLanesRequest, opts ...grpc.CallOption) (*ListLanesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListLanesResponse)
+	err := c.cc.Invoke(ctx, ScraperService_ListLanes_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *scraperServiceClient) ListNewChapters(ctx context.Context, in *ListNewChaptersRequest, opts ...grpc.CallOption) (*ListNewChaptersResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListNewChaptersResponse)
+	err := c.cc.Invoke(ctx, ScraperService_ListNewChapters_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *scraperServiceClient) ListLibraryChanges(ctx context.Context, in *ListLibraryChangesRequest, opts ...grpc.CallOption) (*ListLibraryChangesResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListLibraryChangesResponse)
@@ -195,6 +247,14 @@ type ScraperServiceServer interface {
 	ApplyFollows(context.Context, *ApplyFollowsRequest) (*ApplyFollowsResponse, error)
 	// RequestPoll stamps a Forced Poll (POLL-6). It clears nothing.
 	RequestPoll(context.Context, *RequestPollRequest) (*RequestPollResponse, error)
+	// RequestPolls stamps a Forced Poll for many Series at once.
+	RequestPolls(context.Context, *RequestPollsRequest) (*RequestPollsResponse, error)
+	// ListWorklist lists the failing Series, oldest failure first (POLL-14).
+	ListWorklist(context.Context, *ListWorklistRequest) (*ListWorklistResponse, error)
+	// ListLanes answers each Lane's live state and its Passes of fourteen days (POLL-7).
+	ListLanes(context.Context, *ListLanesRequest) (*ListLanesResponse, error)
+	// ListNewChapters lists chapters announced as new, newest first (POLL-12).
+	ListNewChapters(context.Context, *ListNewChaptersRequest) (*ListNewChaptersResponse, error)
 	// ListLibraryChanges answers the library's changes after a cursor (OWN-4).
 	ListLibraryChanges(context.Context, *ListLibraryChangesRequest) (*ListLibraryChangesResponse, error)
 	// WatchLibrary sends the library's head revision now and whenever it moves.
@@ -229,6 +289,18 @@ func (UnimplementedScraperServiceServer) ApplyFollows(context.Context, *ApplyFol
 }
 func (UnimplementedScraperServiceServer) RequestPoll(context.Context, *RequestPollRequest) (*RequestPollResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RequestPoll not implemented")
+}
+func (UnimplementedScraperServiceServer) RequestPolls(context.Context, *RequestPollsRequest) (*RequestPollsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RequestPolls not implemented")
+}
+func (UnimplementedScraperServiceServer) ListWorklist(context.Context, *ListWorklistRequest) (*ListWorklistResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListWorklist not implemented")
+}
+func (UnimplementedScraperServiceServer) ListLanes(context.Context, *ListLanesRequest) (*ListLanesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListLanes not implemented")
+}
+func (UnimplementedScraperServiceServer) ListNewChapters(context.Context, *ListNewChaptersRequest) (*ListNewChaptersResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListNewChapters not implemented")
 }
 func (UnimplementedScraperServiceServer) ListLibraryChanges(context.Context, *ListLibraryChangesRequest) (*ListLibraryChangesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListLibraryChanges not implemented")
@@ -376,6 +448,78 @@ func _ScraperService_RequestPoll_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ScraperService_RequestPolls_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RequestPollsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ScraperServiceServer).RequestPolls(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ScraperService_RequestPolls_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ScraperServiceServer).RequestPolls(ctx, req.(*RequestPollsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ScraperService_ListWorklist_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListWorklistRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ScraperServiceServer).ListWorklist(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ScraperService_ListWorklist_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ScraperServiceServer).ListWorklist(ctx, req.(*ListWorklistRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ScraperService_ListLanes_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListLanesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ScraperServiceServer).ListLanes(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ScraperService_ListLanes_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ScraperServiceServer).ListLanes(ctx, req.(*ListLanesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ScraperService_ListNewChapters_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListNewChaptersRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ScraperServiceServer).ListNewChapters(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ScraperService_ListNewChapters_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ScraperServiceServer).ListNewChapters(ctx, req.(*ListNewChaptersRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ScraperService_ListLibraryChanges_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListLibraryChangesRequest)
 	if err := dec(in); err != nil {
@@ -435,6 +579,22 @@ var ScraperService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "RequestPoll",
 			Handler:    _ScraperService_RequestPoll_Handler,
+		},
+		{
+			MethodName: "RequestPolls",
+			Handler:    _ScraperService_RequestPolls_Handler,
+		},
+		{
+			MethodName: "ListWorklist",
+			Handler:    _ScraperService_ListWorklist_Handler,
+		},
+		{
+			MethodName: "ListLanes",
+			Handler:    _ScraperService_ListLanes_Handler,
+		},
+		{
+			MethodName: "ListNewChapters",
+			Handler:    _ScraperService_ListNewChapters_Handler,
 		},
 		{
 			MethodName: "ListLibraryChanges",

@@ -115,8 +115,8 @@ func (a *Adapter) Series(ctx context.Context, f source.Fetcher, ask source.Ask) 
 		Description: text(main.Find("p.description")),
 		License:     text(main.Find("p.licence")),
 		URL:         page,
-		Status:      main.AttrOr("data-status", ""),
-		Direction:   main.AttrOr("data-direction", ""),
+		Status:      source.Known(main.AttrOr("data-status", ""), source.Statuses()),
+		Direction:   source.Known(main.AttrOr("data-direction", ""), source.Directions()),
 		CoverURL:    resolve(base, main.Find("img.cover").AttrOr("src", "")),
 	}}
 	main.Find("span.author").Each(func(_ int, s *goquery.Selection) { r.Series.Authors = appendText(r.Series.Authors, s) })

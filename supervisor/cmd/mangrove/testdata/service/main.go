@@ -51,6 +51,13 @@ func run() int {
 	if name == "migrate" {
 		return 0
 	}
+	if orphans, err := os.ReadFile(filepath.Join(script, name+".orphans")); err == nil {
+		p, err := os.StartProcess("/bin/sh", []string{"sh", "-c", string(orphans)}, &os.ProcAttr{Env: os.Environ()})
+		if err == nil {
+			_, err = p.Wait()
+		}
+		write("orphans", fmt.Sprint(err))
+	}
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM)
 	socket := c.ScraperSocket()

@@ -1,0 +1,236 @@
+package pages_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"image"
+	_ "image/jpeg" // to look at the covers made
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"mangrove/internal/fault"
+	"mangrove/internal/picture"
+	"mangrove/reader/internal/catalog"
+	"mangrove/reader/internal/pages"
+	"mangrove/reader/internal/pages/pagestest"
+)
+
+// placed indexes an archive and answers page n of it.
+func placed(t *testing.T, l *pages.Library, path string, n int) catalog.Placed {
+	t.Helper()
+	list, err := l.Index(context.Background(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return catalog.Placed{Page: list[n], Path: path, Fingerprint: "abc", Here: true}
+}
+
+func TestServeStoredPage(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	pagestest.Book(t, dir, "S/1.cbz", 3)
+	l := pages.NewLibrary(dir)
+	p := placed(t, l, "S/1.cbz", 1)
+	want := pagestest.Page(t, 1, 40, 60)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := l.Serve(w, r, p); err != nil {
+			t.Error(err)
+		}
+	}))
+	defer server.Close()
+	for _, tt := range []struct {
+		name, header, value string
+		status              int
+		body                []byte
+	}{
+		{"whole", "", "", 200, want},
+		{"a range", "Range", "bytes=2-9", 206, want[2:10]},
+		{"the end", "Range", "bytes=-5", 206, want[len(want)-5:]},
+		{"beyond", "Range", "bytes=999999-", 416, nil},
+		{"upside down", "Range", "bytes=9-1", 416, nil},
+		{"a thousand ranges", "Range", "bytes=0-" + strings.Repeat(",0-", 999), 200, want},
+		{"unchanged", "If-None-Match", `"abc-1"`, 304, []byte{}},
+		{"another version", "If-None-Match", `"abd-1"`, 200, want},
+		{"a long tag", "If-None-Match", `"` + strings.Repeat("x", 60<<10) + `"`, 200, want},
+	} {
+		r, err := http.NewRequest(http.MethodGet, server.URL, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tt.header != "" {
+			r.Header.Set(tt.header, tt.value)
+		}
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if resp.StatusCode != tt.status || tt.body != nil && !bytes.Equal(body, tt.body) {
+			t.Errorf("%s: got %d with %d bytes, want %d with %d", tt.name, resp.StatusCode, len(body), tt.status, len(tt.body))
+		}
+		if resp.StatusCode == 200 {
+			for name, want := range map[string]string{
+				"Content-Type": "image/png", "X-Content-Type-Options": "nosniff", "Content-Security-Policy": "sandbox; default-src 'none'",
+				"Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "private, max-age=31536000, immutable", "Etag": `"abc-1"`,
+			} {
+				if got := resp.Header.Get(name); got != want {
+					t.Errorf("%s: %s is %q, want %q", tt.name, name, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestServePackedPage(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	want := pagestest.Page(t, 1, 40, 60)
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	w, err := z.CreateHeader(&zip.FileHeader{Name: "1.png", Method: zip.Deflate})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = w.Write(want)
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "x.cbz"), out.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := pages.NewLibrary(dir)
+	p := placed(t, l, "x.cbz", 0)
+	if p.Stored {
+		t.Fatal("a packed page counts as stored")
+	}
+	rec := httptest.NewRecorder()
+	if err := l.Serve(rec, httptest.NewRequest(http.MethodGet, "/", nil), p); err != nil {
+		t.Fatal(err)
+	}
+	if rec.Code != 200 || !bytes.Equal(rec.Body.Bytes(), want) {
+		t.Errorf("got %d with %d bytes", rec.Code, rec.Body.Len())
+	}
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	r.Header.Set("If-None-Match", `"abc-0"`)
+	rec = httptest.NewRecorder()
+	if err := l.Serve(rec, r, p); err != nil || rec.Code != 304 || rec.Body.Len() != 0 {
+		t.Errorf("unchanged: got %d with %d bytes, %v", rec.Code, rec.Body.Len(), err)
+	}
+}
+
+func TestNothingOutsideTheLibrary(t *testing.T) {
+	t.Parallel()
+	outside := t.TempDir()
+	pagestest.Book(t, outside, "secret.cbz", 1)
+	dir := filepath.Join(outside, "library")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("../secret.cbz", filepath.Join(dir, "link.cbz")); err != nil {
+		t.Fatal(err)
+	}
+	l := pages.NewLibrary(dir)
+	for _, path := range []string{"../secret.cbz", "link.cbz", filepath.Join(outside, "secret.cbz"), "a/../../secret.cbz", "", "."} {
+		if _, err := l.Index(context.Background(), path); err == nil {
+			t.Errorf("%q was opened", path)
+		}
+	}
+}
+
+func TestAShorterFileIsNoPage(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	pagestest.Book(t, dir, "1.cbz", 3)
+	l := pages.NewLibrary(dir)
+	p := placed(t, l, "1.cbz", 2)
+	if err := os.Truncate(filepath.Join(dir, "1.cbz"), p.Offset+1); err != nil {
+		t.Fatal(err)
+	}
+	rec := httptest.NewRecorder()
+	if err := l.Serve(rec, httptest.NewRequest(http.MethodGet, "/", nil), p); !fault.Is(err, fault.Page) || rec.Body.Len() > 0 {
+		t.Errorf("got %v after %d bytes", err, rec.Body.Len())
+	}
+	p.Here = false
+	if err := l.Serve(rec, httptest.NewRequest(http.MethodGet, "/", nil), p); !fault.Is(err, fault.NotFound) {
+		t.Errorf("a removed book: %v", err)
+	}
+}
+
+func TestCovers(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name          string
+		width, height int
+		wantW, wantH  int
+	}{
+		{"a page", 800, 1200, 320, 480},
+		{"a long strip", 800, 4000, 320, 480},
+		{"a wide picture", 1200, 800, 320, 480},
+		{"a small page", 100, 150, 100, 150},
+		{"a line", 900, 1, 1, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c := pages.NewCovers(filepath.Join(t.TempDir(), "covers"), picture.NewDecoder(1))
+			var made atomic.Int32
+			source := func(context.Context) ([]byte, error) {
+				made.Add(1)
+				return pagestest.Page(t, 1, tt.width, tt.height), nil
+			}
+			var wg sync.WaitGroup
+			for range 8 {
+				wg.Go(func() {
+					rec := httptest.NewRecorder()
+					if err := c.Serve(rec, httptest.NewRequest(http.MethodGet, "/", nil), "k", pages.SmallCover, source); err != nil {
+						t.Error(err)
+						return
+					}
+					cfg, kind, err := image.DecodeConfig(rec.Body)
+					if err != nil || kind != "jpeg" || cfg.Width != tt.wantW || abs(cfg.Height-tt.wantH) > 1 {
+						t.Errorf("got a %s of %dx%d, want %dx%d (%v)", kind, cfg.Width, cfg.Height, tt.wantW, tt.wantH, err)
+					}
+				})
+			}
+			wg.Wait()
+			if made.Load() != 1 {
+				t.Errorf("made %d times, want once", made.Load())
+			}
+		})
+	}
+}
+
+func abs(n int) int { return max(n, -n) }
+
+func TestCoverSizesAreFixed(t *testing.T) {
+	t.Parallel()
+	c := pages.NewCovers(t.TempDir(), picture.NewDecoder(1))
+	for _, width := range []int{0, -1, 321, 1 << 30} {
+		err := c.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil), "k", width, nil)
+		if !fault.Is(err, fault.NotFound) {
+			t.Errorf("width %d: %v", width, err)
+		}
+	}
+}
+
+func TestABrokenCoverIsNotKept(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c := pages.NewCovers(dir, picture.NewDecoder(1))
+	err := c.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil), "k", pages.SmallCover,
+		func(context.Context) ([]byte, error) { return []byte("<svg onload=alert(1)>"), nil })
+	if err == nil {
+		t.Error("an SVG became a cover")
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}

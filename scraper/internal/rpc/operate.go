@@ -1,0 +1,166 @@
+package rpc
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"mangrove/internal/fault"
+	scraperv1 "mangrove/proto/gen/scraper/v1"
+	"mangrove/scraper/internal/lane"
+	"mangrove/scraper/internal/poll"
+	"mangrove/scraper/internal/source"
+	"mangrove/scraper/internal/store"
+)
+
+// passesShown is how far back Lanes are drawn (POLL-7).
+const passesShown = 14 * 24 * time.Hour
+
+// maxKeys bounds a bulk request.
+const maxKeys = 1000
+
+// RequestPolls stamps a Forced Poll for many Series.
+func (s *Server) RequestPolls(ctx context.Context, r *scraperv1.RequestPollsRequest) (*scraperv1.RequestPollsResponse, error) {
+	if len(r.GetKeys()) > maxKeys {
+		return nil, fault.Newf(fault.Invalid, "request", "Polls", "%d Series at once, at most %d", len(r.GetKeys()), maxKeys)
+	}
+	var keys []source.Key
+	sites := map[string]bool{}
+	for _, k := range r.GetKeys() {
+		key, err := keyOf(k)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, key)
+		sites[key.Site] = true
+	}
+	n, err := s.Store.ForcePolls(ctx, keys, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	for site := range sites {
+		s.Wake(site)
+	}
+	for _, k := range keys {
+		s.Hub.Changed(k)
+	}
+	return &scraperv1.RequestPollsResponse{Stamped: int32(n)}, nil
+}
+
+// ListWorklist lists the failing Series.
+func (s *Server) ListWorklist(ctx context.Context, r *scraperv1.ListWorklistRequest) (*scraperv1.ListWorklistResponse, error) {
+	sort, limit := r.GetSort(), int(r.GetLimit())
+	if sort == "" {
+		sort = "oldest"
+	}
+	if limit == 0 {
+		limit = 100
+	}
+	outcome := poll.Outcome(r.GetOutcome())
+	if limit < 1 || limit > 500 || r.GetOffset() < 0 || (outcome != "" && !slices.Contains(poll.Outcomes(), outcome)) {
+		return nil, fault.Newf(fault.Invalid, "list", "the Worklist", "limit %d, offset %d, outcome %q", limit, r.GetOffset(), outcome)
+	}
+	rows, err := s.Store.Worklist(ctx, r.GetSite(), r.GetOutcome(), sort, int(r.GetOffset()), limit)
+	if err != nil {
+		return nil, err
+	}
+	counts, err := s.Store.WorklistCounts(ctx, r.GetSite())
+	if err != nil {
+		return nil, err
+	}
+	lanes, err := s.Store.Lanes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	since, err := s.Store.CountingSince(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &scraperv1.ListWorklistResponse{CountingSince: stamp(since)}
+	for _, f := range rows {
+		out.Items = append(out.Items, &scraperv1.WorklistItem{
+			Series: s.series(f.SeriesRow), Failure: &scraperv1.Failure{Outcome: string(f.Failure.Outcome), FailingSince: stamp(f.Failure.Since)},
+			LastGoodRead: stamp(f.LastGoodRead), NextPollAt: stamp(f.NextPoll), ForcedPollAt: stamp(f.ForcedPoll),
+		})
+	}
+	for _, o := range poll.Outcomes() {
+		if n := counts[o]; n > 0 {
+			out.Counts = append(out.Counts, &scraperv1.OutcomeCount{Outcome: string(o), Count: int32(n)})
+			if outcome == "" || outcome == o {
+				out.Total += int32(n)
+			}
+		}
+	}
+	for _, l := range lanes {
+		if l.Trouble != lane.NoTrouble || !l.Circuit.Asking() {
+			out.Lanes = append(out.Lanes, s.lane(l))
+		}
+	}
+	return out, nil
+}
+
+// ListLanes answers each Lane's live state and its Passes of fourteen days.
+func (s *Server) ListLanes(ctx context.Context, _ *scraperv1.ListLanesRequest) (*scraperv1.ListLanesResponse, error) {
+	lanes, err := s.Store.Lanes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	before := time.Now().Add(-passesShown)
+	passes, err := s.Store.PassesSince(ctx, before)
+	if err != nil {
+		return nil, err
+	}
+	out := &scraperv1.ListLanesResponse{PrunedBefore: timestamppb.New(before)}
+	for _, l := range lanes {
+		d := &scraperv1.LaneDetail{
+			Lane: s.lane(l), Series: int32(l.Series), Failing: int32(l.Failing), NextDueAt: stamp(l.NextDue), LastGoodRead: stamp(l.LastGoodRead),
+			CountingSince: stamp(l.CountingSince), CircuitDetail: l.Circuit.Detail, RetryAfter: stamp(l.Circuit.RetryAfter), Current: l.Current, Jobs: int32(l.Jobs),
+		}
+		if a, ok := s.Adapters[l.Site]; ok {
+			d.PacingSeconds = a.Site().Pacing.Seconds()
+		}
+		for _, p := range passes {
+			if p.Site == l.Site {
+				d.Passes = append(d.Passes, passMessage(p))
+			}
+		}
+		out.Lanes = append(out.Lanes, d)
+	}
+	return out, nil
+}
+
+func passMessage(p lane.Pass) *scraperv1.Pass {
+	n := func(o poll.Outcome) int32 { return int32(p.Counts[o]) }
+	return &scraperv1.Pass{
+		StartedAt: stamp(p.Started), EndedAt: stamp(p.Ended), EndReason: string(p.EndReason), Ok: n(poll.OK), NotFound: n(poll.NotFound), NoChapter: n(poll.NoChapter),
+		Unfetchable: n(poll.Unfetchable), Errors: n(poll.Errors), Refused: n(poll.Refused), Unreachable: n(poll.Unreachable), NewChapters: int32(p.NewChapters),
+	}
+}
+
+// ListNewChapters lists announced chapters, newest first.
+func (s *Server) ListNewChapters(ctx context.Context, r *scraperv1.ListNewChaptersRequest) (*scraperv1.ListNewChaptersResponse, error) {
+	limit := int(r.GetLimit())
+	if limit == 0 {
+		limit = 50
+	}
+	if limit < 1 || limit > 200 {
+		return nil, fault.Newf(fault.Invalid, "list", "new chapters", "limit %d", limit)
+	}
+	rows, err := s.Store.NewChapters(ctx, limit)
+	if err != nil {
+		return nil, err
+	}
+	out := &scraperv1.ListNewChaptersResponse{}
+	for _, n := range rows {
+		out.Chapters = append(out.Chapters, &scraperv1.NewChapter{Series: s.series(n.Series), Chapter: s.newChapter(n), AnnouncedAt: stamp(n.Announced)})
+	}
+	return out, nil
+}
+
+func (s *Server) newChapter(n store.NewChapter) *scraperv1.Chapter {
+	m := chapter(n.Chapter)
+	m.FirstSeenAt, m.LibraryState = stamp(n.FirstSeen), n.LibraryState
+	return m
+}
