@@ -35,7 +35,7 @@ var browser struct {
 	err      error
 }
 
-var errNoChromium = errors.New("Chromium is not installed")
+var errNoChromium = errors.New("there is no Chromium on the path")
 
 // theBrowser starts Chromium once. Without it the test is skipped, but not in CI.
 func theBrowser(t *testing.T) *rod.Browser {

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -54,6 +55,10 @@ func TestEveryFormat(t *testing.T) {
 			if w, h := size.Get("0").Int(), size.Get("1").Int(); w != info.Width || h != info.Height {
 				t.Errorf("chapter %s page %d is shown as %d x %d, want %d x %d", c.number, n+1, w, h, info.Width, info.Height)
 			}
+			// Many pages are of one size; what is shown is this very file.
+			if got, want := ada.digest(), fmt.Sprintf("%x", sha256.Sum256(c.read(t, n))); got != want {
+				t.Errorf("chapter %s page %d shows bytes of digest %s, want %s", c.number, n+1, got, want)
+			}
 			if n < len(c.files)-1 {
 				words = ada.next(words)
 			}
@@ -70,4 +75,14 @@ func TestEveryFormat(t *testing.T) {
 	ada.open("/")
 	ada.until("all is read", `() => document.querySelector('a.hero') === null`)
 	ada.contented(false)
+}
+
+// digest is the SHA-256 in hex of the image that is shown.
+func (v *visitor) digest() string {
+	v.t.Helper()
+	return v.until("the image has bytes", `async () => {
+		const answer = await fetch(document.querySelector('#stage .slot img').src);
+		const sum = await crypto.subtle.digest('SHA-256', await answer.arrayBuffer());
+		return answer.ok && [...new Uint8Array(sum)].map((b) => b.toString(16).padStart(2, '0')).join('');
+	}`).Str()
 }
