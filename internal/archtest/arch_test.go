@@ -36,6 +36,7 @@ var may = map[string][]string{
 	"internal/pgtest/schema":  {"internal/pgcluster", "internal/pgtest", "migrations"},
 	"internal/fakesite":       {},
 	"internal/archtest":       {},
+	"internal/e2e":            {},
 
 	// The scraper: Site, fetch, source, lane, store, and back through rpc.
 	"scraper/cmd/mangrove-scraper":              {"scraper/internal/...", "internal/...", "migrations", "proto/gen/..."},
