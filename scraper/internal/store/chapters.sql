@@ -34,14 +34,16 @@ WHERE c.site = $1 AND c.series_id = $2 AND c.gone_since IS NULL
                   WHERE f.site = c.site AND f.series_id = c.series_id AND f.chapter_id = c.chapter_id AND f.state <> 'removed')
 ORDER BY c.volume NULLS LAST, c.number NULLS LAST, c.source_order DESC;
 
--- name: RepointChapter
--- One release under a new id: the row, and with it first_seen_at, stays.
-UPDATE chapters SET chapter_id = $4 WHERE site = $1 AND series_id = $2 AND chapter_id = $3;
+-- name: RepointChapters
+-- One release under a new id each: the row, and with it first_seen_at, stays.
+UPDATE chapters c SET chapter_id = m.new
+FROM unnest($3::text[], $4::text[]) AS m (old, new)
+WHERE c.site = $1 AND c.series_id = $2 AND c.chapter_id = m.old;
 
 -- name: RepointJobChapters
-UPDATE job_chapters jc SET chapter_id = $4
-FROM jobs j
-WHERE j.id = jc.job_id AND j.site = $1 AND j.series_id = $2 AND jc.chapter_id = $3
+UPDATE job_chapters jc SET chapter_id = m.new
+FROM jobs j, unnest($3::text[], $4::text[]) AS m (old, new)
+WHERE j.id = jc.job_id AND j.site = $1 AND j.series_id = $2 AND jc.chapter_id = m.old
   AND j.state IN ('requested', 'inspecting', 'ready', 'queued', 'downloading', 'paused', 'retry_wait');
 
 -- name: NewChapters

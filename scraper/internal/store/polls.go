@@ -3,8 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -56,19 +54,21 @@ func (s *Store) RecordGood(ctx context.Context, d lane.Due, r source.Reading, no
 	}
 	good.CoverURL = r.Series.CoverURL
 	err = s.inTx(ctx, "RecordGood", func(tx pgx.Tx) error {
-		args := append([]any{d.Key.Site, d.Key.SeriesID, next, now, why, r.MovedTo}, about(r)...)
-		if _, err := tx.Exec(ctx, s.sql.Get("MarkGood"), args...); err != nil {
+		known, err := s.chapters(ctx, tx, d.Key)
+		if err != nil {
+			return err
+		}
+		diff := compare(known, r.Chapters)
+		var confirmed bool
+		args := append([]any{d.Key.Site, d.Key.SeriesID, next, now, why, r.MovedTo, diff.shrunk}, about(r)...)
+		if err := tx.QueryRow(ctx, s.sql.Get("MarkGood"), args...).Scan(&confirmed); err != nil {
 			return err
 		}
 		announced := time.Time{}
 		if d.Known {
-			announced = now
+			announced, good.New = now, diff.fresh
 		}
-		fresh, err := s.saveChapters(ctx, tx, d.Key, r.Chapters, now, announced)
-		if d.Known {
-			good.New = fresh
-		}
-		return err
+		return s.saveDifference(ctx, tx, d.Key, diff, confirmed, now, announced)
 	})
 	return good, err
 }
@@ -94,126 +94,18 @@ func (s *Store) RecordUnchanged(ctx context.Context, reads []lane.Unchanged) err
 // SaveReading stores a correct read that was not a Poll.
 func (s *Store) SaveReading(ctx context.Context, key source.Key, r source.Reading, now time.Time) error {
 	return s.inTx(ctx, "SaveReading", func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, s.sql.Get("MarkRead"), append([]any{key.Site, key.SeriesID, now}, about(r)...)...); err != nil {
+		known, err := s.chapters(ctx, tx, key)
+		if err != nil {
 			return err
 		}
-		_, err := s.saveChapters(ctx, tx, key, r.Chapters, now, time.Time{})
-		return err
+		diff := compare(known, r.Chapters)
+		var confirmed bool
+		args := append([]any{key.Site, key.SeriesID, now, diff.shrunk}, about(r)...)
+		if err := tx.QueryRow(ctx, s.sql.Get("MarkRead"), args...).Scan(&confirmed); err != nil {
+			return err
+		}
+		return s.saveDifference(ctx, tx, key, diff, confirmed, now, time.Time{})
 	})
-}
-
-// saveChapters compares the list with what is known, in memory, and writes only
-// what differs: new chapters are announced then, if announced is not zero. It
-// returns the chapters never seen before.
-func (s *Store) saveChapters(ctx context.Context, tx pgx.Tx, key source.Key, chapters []source.Chapter, now, announced time.Time) ([]source.Chapter, error) {
-	known, err := s.chapters(ctx, tx, key)
-	if err != nil {
-		return nil, err
-	}
-	byID := make(map[string]KnownChapter, len(known))
-	for _, k := range known {
-		byID[k.ID] = k
-	}
-	listed := make(map[string]bool, len(chapters))
-	for _, c := range chapters {
-		listed[c.ID] = true
-	}
-	for i, k := range known {
-		if listed[k.ID] {
-			continue
-		}
-		for _, c := range chapters {
-			if _, seen := byID[c.ID]; seen || !sameRelease(k.Chapter, c) {
-				continue
-			}
-			if err := s.repoint(ctx, tx, key, k.ID, c.ID); err != nil {
-				return nil, err
-			}
-			delete(byID, k.ID)
-			k.ID = c.ID
-			known[i], byID[c.ID] = k, k
-			break
-		}
-	}
-	var fresh, write []source.Chapter
-	for _, c := range chapters {
-		k, seen := byID[c.ID]
-		if !seen {
-			fresh = append(fresh, c)
-		}
-		if !seen || !k.GoneSince.IsZero() || !same(k.Chapter, c) {
-			write = append(write, c)
-		}
-	}
-	var gone []string
-	for _, k := range known {
-		if !listed[k.ID] && k.GoneSince.IsZero() {
-			gone = append(gone, k.ID)
-		}
-	}
-	if len(write) > 0 {
-		if _, err := tx.Exec(ctx, s.sql.Get("SaveChapters"), append(columns(key, write, now), orNull(announced))...); err != nil {
-			return nil, err
-		}
-	}
-	if len(gone) > 0 {
-		if _, err := tx.Exec(ctx, s.sql.Get("MarkGone"), key.Site, key.SeriesID, gone, now); err != nil {
-			return nil, err
-		}
-	}
-	return fresh, nil
-}
-
-// sameRelease reports whether a chapter that is absent from a list and one with a
-// new id are one release under two ids (POLL-12). Without a number only the title
-// tells one-shots apart.
-func sameRelease(a, b source.Chapter) bool {
-	return a.Number == b.Number && a.Volume == b.Volume && a.Language == b.Language && slices.Equal(a.Groups, b.Groups) &&
-		(a.Number != "" || (a.Title != "" && a.Title == b.Title))
-}
-
-// repoint gives a known chapter its new id everywhere: its row, the Jobs that
-// want it, and its file, which becomes a change of the library.
-func (s *Store) repoint(ctx context.Context, tx pgx.Tx, key source.Key, from, to string) error {
-	if _, err := tx.Exec(ctx, s.sql.Get("RepointChapter"), key.Site, key.SeriesID, from, to); err != nil {
-		return err
-	}
-	if _, err := tx.Exec(ctx, s.sql.Get("RepointJobChapters"), key.Site, key.SeriesID, from, to); err != nil {
-		return err
-	}
-	var path string
-	err := tx.QueryRow(ctx, s.sql.Get("FileOfChapter"), key.Site, key.SeriesID, from).Scan(&path)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	var revision int64
-	if err := tx.QueryRow(ctx, s.sql.Get("NextRevision")).Scan(&revision); err != nil {
-		return err
-	}
-	_, err = tx.Exec(ctx, s.sql.Get("RepointFile"), path, to, revision)
-	return err
-}
-
-func same(a, b source.Chapter) bool {
-	return a.Number == b.Number && a.Volume == b.Volume && a.Title == b.Title && a.Language == b.Language && a.URL == b.URL &&
-		a.Order == b.Order && a.External == b.External && a.Published.Equal(b.Published) && slices.Equal(a.Groups, b.Groups)
-}
-
-// columns turns chapters into the arrays SaveChapters unnests.
-func columns(key source.Key, chapters []source.Chapter, now time.Time) []any {
-	n := len(chapters)
-	ids, numbers, volumes, titles := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
-	languages, groups, urls := make([]string, n), make([]string, n), make([]string, n)
-	orders, external, published := make([]int32, n), make([]bool, n), make([]*time.Time, n)
-	for i, c := range chapters {
-		ids[i], numbers[i], volumes[i], titles[i] = c.ID, c.Number, c.Volume, c.Title
-		languages[i], groups[i], urls[i] = c.Language, strings.Join(c.Groups, "\n"), c.URL
-		orders[i], external[i], published[i] = int32(c.Order), c.External, orNull(c.Published)
-	}
-	return []any{key.Site, key.SeriesID, now, ids, numbers, volumes, titles, languages, groups, urls, orders, external, published}
 }
 
 // list never is nil: the columns are not null.

@@ -40,9 +40,11 @@ WHERE site = $1 AND series_id = $2;
 -- there has yielded the same Series (POLL-13).
 WITH cleared AS (DELETE FROM poll_failures WHERE site = $1 AND series_id = $2)
 UPDATE series SET next_poll_at = $3, last_good_read_at = $4, polled_at = $4, next_poll_reason = $5, forced_poll_at = NULL,
-       url = CASE WHEN $6 = '' THEN url ELSE $6 END, title = $7, native_title = $8, authors = $9, description = $10, status = $11, tags = $12,
-       license = $13, reading_direction = $14, etag = $15, last_modified = $16
-WHERE site = $1 AND series_id = $2;
+       url = CASE WHEN $6 = '' THEN url ELSE $6 END, shrunk_at = CASE WHEN $7 THEN coalesce(shrunk_at, $4) END,
+       title = $8, native_title = $9, authors = $10, description = $11, status = $12, tags = $13,
+       license = $14, reading_direction = $15, etag = $16, last_modified = $17
+WHERE site = $1 AND series_id = $2
+RETURNING coalesce(shrunk_at < $4, false);
 
 -- name: MarkUnchanged
 -- MarkGood and DeleteFailure for many reads that changed nothing, in one statement.
@@ -58,9 +60,11 @@ WHERE s.site = r.site AND s.series_id = r.series_id;
 -- name: MarkRead
 -- A correct read that was not a Poll (an inspection): what it said is kept, its
 -- turn is not moved and no failure row is touched.
-UPDATE series SET last_good_read_at = $3, title = $4, native_title = $5, authors = $6, description = $7, status = $8, tags = $9, license = $10,
-       reading_direction = $11, etag = $12, last_modified = $13
-WHERE site = $1 AND series_id = $2;
+UPDATE series SET last_good_read_at = $3, shrunk_at = CASE WHEN $4 THEN coalesce(shrunk_at, $3) END,
+       title = $5, native_title = $6, authors = $7, description = $8, status = $9, tags = $10, license = $11,
+       reading_direction = $12, etag = $13, last_modified = $14
+WHERE site = $1 AND series_id = $2
+RETURNING coalesce(shrunk_at < $3, false);
 
 -- name: SaveCover
 UPDATE series SET cover_url = $3, cover_sha256 = $4
