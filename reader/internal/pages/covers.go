@@ -186,10 +186,13 @@ func (c *Covers) make(ctx context.Context, base string, source Source) error {
 		return durable.Classify("create", c.dir, err)
 	}
 	crop := coverCrop(img.Bounds())
-	// The large one first: the small one is what tells others that all is made.
+	// The large one first: the small one is what tells others that all is made,
+	// and it is made of the large one, at a fraction of what the page would cost.
 	for _, width := range []int{LargeCover, SmallCover} {
+		img = scale(img, crop, width)
+		crop = img.Bounds()
 		var out bytes.Buffer
-		if err := jpeg.Encode(&out, scale(img, crop, width), &jpeg.Options{Quality: coverQuality}); err != nil {
+		if err := jpeg.Encode(&out, img, &jpeg.Options{Quality: coverQuality}); err != nil {
 			return fault.New(fault.Page, "make", "a cover", err)
 		}
 		path := filepath.Join(c.dir, base+"-"+strconv.Itoa(width)+".jpg")
