@@ -31,13 +31,18 @@ type Wish struct {
 type Store interface {
 	Follow(ctx context.Context, w Wish) (scraperclient.FollowChange, error)
 	Unfollow(ctx context.Context, userID int64, key scraperclient.Key) (scraperclient.FollowChange, error)
+	// Rekey gives every user's follow of a Series the name it has now.
+	Rekey(ctx context.Context, from, to scraperclient.Key) (scraperclient.FollowChange, error)
+	// RaiseRevision makes the counter at least revision.
+	RaiseRevision(ctx context.Context, revision int64) error
 	// Wanted is the whole desired set with the revision it stands at.
 	Wanted(ctx context.Context) (scraperclient.FollowChange, error)
 }
 
 // Scraper hears of the follows.
 type Scraper interface {
-	ApplyFollows(ctx context.Context, change scraperclient.FollowChange) (int64, error)
+	ApplyFollows(ctx context.Context, change scraperclient.FollowChange) (scraperclient.Applied, error)
+	MoveSeries(ctx context.Context, key scraperclient.Key, address string) (scraperclient.Key, error)
 }
 
 // resendEvery is how often the whole set is sent though nothing changed.
@@ -75,6 +80,23 @@ func (s *Service) Unfollow(ctx context.Context, userID int64, key scraperclient.
 	}
 	s.send(ctx, change)
 	return nil
+}
+
+// Move moves a Series to where an address leads, for everybody who follows it, and
+// returns its name from then on (POLL-14). The scraper moves first: it may refuse,
+// and it understands wishes for the old name from then on, so that a reader that
+// dies in between loses nothing.
+func (s *Service) Move(ctx context.Context, key scraperclient.Key, address string) (scraperclient.Key, error) {
+	to, err := s.scraper.MoveSeries(ctx, key, address)
+	if err != nil || to == key {
+		return to, err
+	}
+	change, err := s.store.Rekey(context.WithoutCancel(ctx), key, to)
+	if err != nil {
+		return to, err
+	}
+	s.send(ctx, change)
+	return to, nil
 }
 
 func (s *Service) send(ctx context.Context, change scraperclient.FollowChange) {
@@ -133,6 +155,24 @@ func (s *Service) SendAll(ctx context.Context) error {
 		return err
 	}
 	all.Whole = true
-	_, err = s.scraper.ApplyFollows(ctx, all)
-	return err
+	got, err := s.scraper.ApplyFollows(ctx, all)
+	if err != nil {
+		return err
+	}
+	if got.Revision > all.Revision {
+		// The scraper has heard of later revisions than this database knows: it
+		// was restored from an older copy. What people wish is what is here.
+		s.log.Warn("the follows' revision was behind the scraper's", zap.Int64("ours", all.Revision), zap.Int64("scrapers", got.Revision))
+		if err := s.store.RaiseRevision(ctx, got.Revision+1); err != nil {
+			return err
+		}
+		s.Wake()
+	}
+	for from, to := range got.Moved {
+		if _, err := s.store.Rekey(ctx, from, to); err != nil {
+			return err
+		}
+		s.Wake()
+	}
+	return nil
 }

@@ -200,13 +200,16 @@ func (c *Client) GetCover(ctx context.Context, key Key) (Cover, error) {
 	return Cover{MediaType: resp.GetMediaType(), SHA256: resp.GetSha256(), Data: resp.GetData()}, nil
 }
 
-// ApplyFollows sends one change of the follows, or the whole set. It returns
-// the highest revision the scraper has applied.
-func (c *Client) ApplyFollows(ctx context.Context, change FollowChange) (revision int64, err error) {
+// ApplyFollows sends one change of the follows, or the whole set.
+func (c *Client) ApplyFollows(ctx context.Context, change FollowChange) (Applied, error) {
 	resp, err := call(ctx, c, "send", "the follows", func(ctx context.Context) (*scraperv1.ApplyFollowsResponse, error) {
 		return c.api.ApplyFollows(ctx, toFollowChange(change))
 	})
-	return resp.GetRevision(), err
+	out := Applied{Revision: resp.GetRevision(), Moved: map[Key]Key{}}
+	for _, m := range resp.GetMoved() {
+		out.Moved[fromKey(m.GetFrom())] = fromKey(m.GetTo())
+	}
+	return out, err
 }
 
 // RequestPoll asks for a Forced Poll.

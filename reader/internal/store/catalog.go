@@ -54,10 +54,16 @@ func (s *Store) applyEntry(ctx context.Context, tx pgx.Tx, epoch string, e catal
 	}
 	t, c := e.Series, e.Chapter
 	var titleID, bookID int64
+	if _, err := tx.Exec(ctx, s.sql.Get("RekeyTitleOfFile"), e.Path, t.Site, t.SeriesID); err != nil {
+		return err
+	}
 	err := tx.QueryRow(ctx, s.sql.Get("SaveTitle"), t.Site, t.SeriesID, t.Title, t.NativeTitle, list(t.Authors), t.Description, t.URL,
 		oneOf(t.Status, "ongoing", "completed", "hiatus", "cancelled"), list(t.Tags), t.License, t.SiteName,
 		oneOf(t.Direction, "ltr", "rtl", "strip")).Scan(&titleID)
 	if err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, s.sql.Get("RepointBook"), titleID, e.Path, c.ID); err != nil {
 		return err
 	}
 	count := max(e.Change.Pages, 1)

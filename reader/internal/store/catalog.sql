@@ -28,6 +28,24 @@ WITH old AS (
 )
 SELECT id FROM old UNION ALL SELECT id FROM new;
 
+-- name: RekeyTitle
+-- One Series under a new name: the title, its books and what was read of them stay.
+UPDATE titles t SET site = $3, series_id = $4
+WHERE t.site = $1 AND t.series_id = $2 AND NOT EXISTS (SELECT FROM titles o WHERE o.site = $3 AND o.series_id = $4);
+
+-- name: RekeyTitleOfFile
+-- The same, told by a file that is known under the old name.
+UPDATE titles t SET site = $2, series_id = $3
+FROM books b
+WHERE b.path = $1 AND b.title_id = t.id AND (t.site, t.series_id) <> ($2, $3)
+  AND NOT EXISTS (SELECT FROM titles o WHERE o.site = $2 AND o.series_id = $3);
+
+-- name: RepointBook
+-- One file under a new chapter id: the book and what was read of it stay.
+UPDATE books b SET chapter_id = $3
+WHERE b.title_id = $1 AND b.path = $2 AND b.chapter_id <> $3
+  AND NOT EXISTS (SELECT FROM books o WHERE o.title_id = $1 AND o.chapter_id = $3);
+
 -- name: SaveBook
 INSERT INTO books (title_id, chapter_id, path, number, volume, name, language, groups, source_order, page_count, size, fingerprint, published_at, epoch)
 VALUES ($1, $2, $3, nullif($4::text, '')::numeric, nullif($5::text, '')::numeric, $6, $7, $8, $9, $10, $11, $12, $13, $14)

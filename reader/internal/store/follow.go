@@ -31,6 +31,29 @@ func (s *Store) Unfollow(ctx context.Context, userID int64, key scraperclient.Ke
 	})
 }
 
+// Rekey gives every user's follow of a Series the name it has now, and its title
+// in the catalog too, and takes the next revision with it.
+func (s *Store) Rekey(ctx context.Context, from, to scraperclient.Key) (scraperclient.FollowChange, error) {
+	return s.changeFollows(ctx, to, func(tx pgx.Tx) (int64, error) {
+		dropped, err := tx.Exec(ctx, s.sql.Get("DropRekeyed"), from.Site, from.SeriesID, to.Site, to.SeriesID)
+		if err != nil {
+			return 0, err
+		}
+		moved, err := tx.Exec(ctx, s.sql.Get("RekeyBookmarks"), from.Site, from.SeriesID, to.Site, to.SeriesID)
+		if err != nil {
+			return 0, err
+		}
+		title, err := tx.Exec(ctx, s.sql.Get("RekeyTitle"), from.Site, from.SeriesID, to.Site, to.SeriesID)
+		return dropped.RowsAffected() + moved.RowsAffected() + title.RowsAffected(), err
+	})
+}
+
+// RaiseRevision makes the counter at least revision.
+func (s *Store) RaiseRevision(ctx context.Context, revision int64) error {
+	_, err := s.pool.Exec(ctx, s.sql.Get("RaiseFollowRevision"), revision)
+	return wrap("raise", "the follows' revision", err)
+}
+
 // changeFollows runs one change under the counter row's lock, so that the
 // revision's order is the order of the commits.
 func (s *Store) changeFollows(ctx context.Context, key scraperclient.Key, change func(pgx.Tx) (int64, error)) (scraperclient.FollowChange, error) {

@@ -31,3 +31,15 @@ ORDER BY b.site, b.series_id;
 
 -- name: Bookmark
 SELECT title, download, languages FROM bookmarks WHERE user_id = $1 AND site = $2 AND series_id = $3;
+
+-- name: DropRekeyed
+-- Who follows both names keeps the wish for the new one.
+DELETE FROM bookmarks b
+WHERE b.site = $1 AND b.series_id = $2
+  AND EXISTS (SELECT FROM bookmarks o WHERE o.user_id = b.user_id AND o.site = $3 AND o.series_id = $4);
+
+-- name: RekeyBookmarks
+UPDATE bookmarks SET site = $3, series_id = $4 WHERE site = $1 AND series_id = $2;
+
+-- name: RaiseFollowRevision
+UPDATE follow_revision SET revision = $1 WHERE revision < $1;
