@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// TestKilledInTheMiddle kills what downloads while two pages are on the wire:
-// nothing that was accepted is asked for again, nothing is published twice or
-// in part, and nobody else is disturbed (JOB-6, PUB-1, SUP-1).
+// TestKilledInTheMiddle kills one program, or all, while two pages are on the
+// wire: nothing that was accepted is asked for again, nothing is published twice
+// or in part, and nobody else is disturbed (JOB-6, PUB-1, SUP-1).
 func TestKilledInTheMiddle(t *testing.T) {
 	t.Run("scraper", func(t *testing.T) {
 		turn(t)
@@ -62,6 +62,27 @@ func TestKilledInTheMiddle(t *testing.T) {
 			t.Errorf("asked for again: %q; two were on the wire at most", again)
 		}
 		ada.contented(false)
+	})
+	t.Run("database", func(t *testing.T) {
+		turn(t)
+		site, m, ada, release := underWay(t)
+		before := m.serving()
+		if err := syscall.Kill(before["postgres"].pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		release() // the chapter is whole while nobody can write that down
+		ada.chaptersHere(3)
+		ada.jobDone("Done, 3 chapters")
+		ada.stayed()
+		after := m.serving()
+		for _, name := range []string{"scraper", "reader"} {
+			if after[name] != before[name] {
+				t.Errorf("%s is %+v, was %+v; want it undisturbed", name, after[name], before[name])
+			}
+		}
+		m.holds(site.chapters)
+		site.askedOnce()
+		ada.contented(true)
 	})
 	t.Run("everything", func(t *testing.T) {
 		turn(t)
