@@ -69,24 +69,15 @@ func Latest() int64 {
 // migration runs once: the others wait on an advisory lock. It returns ErrNewer
 // without touching anything when the database is ahead of this binary.
 func Apply(ctx context.Context, d Database) error {
-	address := d.OwnerURL
 	if d.AdminURL != "" {
-		address = d.AdminURL
 		if err := prepare(ctx, d); err != nil {
 			return err
 		}
 	}
-	cfg, err := parse(address)
+	db, err := open(d)
 	if err != nil {
 		return err
 	}
-	db := stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(func(ctx context.Context, c *pgx.Conn) error {
-		if d.AdminURL == "" {
-			return nil
-		}
-		_, err := c.Exec(ctx, "SET ROLE "+Owner)
-		return err
-	}))
 	defer func() { _ = db.Close() }()
 	version, err := current(ctx, db)
 	if err != nil {
@@ -102,12 +93,7 @@ func Apply(ctx context.Context, d Database) error {
 			}
 		}
 	}
-	locker, err := gooselock.NewPostgresSessionLocker()
-	if err != nil {
-		return err
-	}
-	provider, err := goose.NewProvider(goose.DialectPostgres, db, Files(),
-		goose.WithTableName("mangrove.migrations"), goose.WithSessionLocker(locker))
+	provider, err := provide(db)
 	if err != nil {
 		return err
 	}
@@ -117,6 +103,54 @@ func Apply(ctx context.Context, d Database) error {
 	_, err = db.ExecContext(ctx, "GRANT USAGE ON SCHEMA mangrove TO "+Reader+", "+Scraper+
 		"; GRANT SELECT ON mangrove.migrations TO "+Reader+", "+Scraper)
 	return err
+}
+
+// Down takes the database back to an older version, for a downgrade. The caller
+// saves first what must outlive it (POLL-11).
+func Down(ctx context.Context, d Database, version int64) error {
+	if version < 0 || version >= Latest() {
+		return fmt.Errorf("there is no older version %d to go back to; this is %d", version, Latest())
+	}
+	db, err := open(d)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }()
+	provider, err := provide(db)
+	if err != nil {
+		return err
+	}
+	if _, err := provider.DownTo(ctx, version); err != nil {
+		return fmt.Errorf("migrate down: %w", err)
+	}
+	return nil
+}
+
+// open connects as the owner.
+func open(d Database) (*sql.DB, error) {
+	address := d.OwnerURL
+	if d.AdminURL != "" {
+		address = d.AdminURL
+	}
+	cfg, err := parse(address)
+	if err != nil {
+		return nil, err
+	}
+	return stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(func(ctx context.Context, c *pgx.Conn) error {
+		if d.AdminURL == "" {
+			return nil
+		}
+		_, err := c.Exec(ctx, "SET ROLE "+Owner)
+		return err
+	})), nil
+}
+
+func provide(db *sql.DB) (*goose.Provider, error) {
+	locker, err := gooselock.NewPostgresSessionLocker()
+	if err != nil {
+		return nil, err
+	}
+	return goose.NewProvider(goose.DialectPostgres, db, Files(), goose.WithTableName("mangrove.migrations"), goose.WithSessionLocker(locker))
 }
 
 // Querier is a pool, a connection or a transaction.

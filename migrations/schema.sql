@@ -448,6 +448,17 @@ CREATE TABLE scraper.library_files (
 
 ALTER TABLE scraper.library_files OWNER TO mangrove_owner;
 
+-- Name: move_proposals; Type: TABLE; Schema: scraper; Owner: mangrove_owner
+
+CREATE TABLE scraper.move_proposals (
+    site text NOT NULL,
+    series_id text NOT NULL,
+    url text NOT NULL,
+    seen_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE scraper.move_proposals OWNER TO mangrove_owner;
+
 -- Name: poll_failures; Type: TABLE; Schema: scraper; Owner: mangrove_owner
 
 CREATE TABLE scraper.poll_failures (
@@ -545,6 +556,7 @@ CREATE TABLE scraper.series (
     last_good_read_at timestamp with time zone,
     polled_at timestamp with time zone,
     shrunk_at timestamp with time zone,
+    moved_at timestamp with time zone,
     CONSTRAINT series_next_poll_reason_check CHECK ((next_poll_reason = ANY (ARRAY['interval'::text, 'releases'::text]))),
     CONSTRAINT series_origin_check CHECK ((origin = ANY (ARRAY['listed'::text, 'followed'::text]))),
     CONSTRAINT series_reading_direction_check CHECK ((reading_direction = ANY (ARRAY[''::text, 'ltr'::text, 'rtl'::text, 'strip'::text]))),
@@ -570,6 +582,22 @@ COMMENT ON COLUMN scraper.series.polled_at IS 'when a Poll with evidence last en
 -- Name: COLUMN series.shrunk_at; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
 
 COMMENT ON COLUMN scraper.series.shrunk_at IS 'since when its list has lost more than half of its chapters; believed at the second such read';
+
+-- Name: COLUMN series.moved_at; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.series.moved_at IS 'when a person moved it here; cleared by the first good read, which matches its chapters by number (POLL-14)';
+
+-- Name: series_moves; Type: TABLE; Schema: scraper; Owner: mangrove_owner
+
+CREATE TABLE scraper.series_moves (
+    from_site text NOT NULL,
+    from_id text NOT NULL,
+    to_site text NOT NULL,
+    to_id text NOT NULL,
+    moved_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE scraper.series_moves OWNER TO mangrove_owner;
 
 -- Name: settings; Type: TABLE; Schema: scraper; Owner: mangrove_owner
 
@@ -700,6 +728,11 @@ ALTER TABLE ONLY scraper.library_files
 ALTER TABLE ONLY scraper.library
     ADD CONSTRAINT library_pkey PRIMARY KEY (singleton);
 
+-- Name: move_proposals move_proposals_pkey; Type: CONSTRAINT; Schema: scraper; Owner: mangrove_owner
+
+ALTER TABLE ONLY scraper.move_proposals
+    ADD CONSTRAINT move_proposals_pkey PRIMARY KEY (site, series_id);
+
 -- Name: poll_failures poll_failures_pkey; Type: CONSTRAINT; Schema: scraper; Owner: mangrove_owner
 
 ALTER TABLE ONLY scraper.poll_failures
@@ -714,6 +747,11 @@ ALTER TABLE ONLY scraper.poll_lanes
 
 ALTER TABLE ONLY scraper.poll_passes
     ADD CONSTRAINT poll_passes_pkey PRIMARY KEY (id);
+
+-- Name: series_moves series_moves_pkey; Type: CONSTRAINT; Schema: scraper; Owner: mangrove_owner
+
+ALTER TABLE ONLY scraper.series_moves
+    ADD CONSTRAINT series_moves_pkey PRIMARY KEY (from_site, from_id);
 
 -- Name: series series_pkey; Type: CONSTRAINT; Schema: scraper; Owner: mangrove_owner
 
@@ -814,17 +852,27 @@ ALTER TABLE ONLY reader.progress
 -- Name: chapters chapters_site_series_id_fkey; Type: FK CONSTRAINT; Schema: scraper; Owner: mangrove_owner
 
 ALTER TABLE ONLY scraper.chapters
-    ADD CONSTRAINT chapters_site_series_id_fkey FOREIGN KEY (site, series_id) REFERENCES scraper.series(site, series_id) ON DELETE CASCADE;
+    ADD CONSTRAINT chapters_site_series_id_fkey FOREIGN KEY (site, series_id) REFERENCES scraper.series(site, series_id) ON UPDATE CASCADE ON DELETE CASCADE;
 
 -- Name: job_chapters job_chapters_job_id_fkey; Type: FK CONSTRAINT; Schema: scraper; Owner: mangrove_owner
 
 ALTER TABLE ONLY scraper.job_chapters
     ADD CONSTRAINT job_chapters_job_id_fkey FOREIGN KEY (job_id) REFERENCES scraper.jobs(id) ON DELETE CASCADE;
 
+-- Name: move_proposals move_proposals_site_series_id_fkey; Type: FK CONSTRAINT; Schema: scraper; Owner: mangrove_owner
+
+ALTER TABLE ONLY scraper.move_proposals
+    ADD CONSTRAINT move_proposals_site_series_id_fkey FOREIGN KEY (site, series_id) REFERENCES scraper.series(site, series_id) ON UPDATE CASCADE ON DELETE CASCADE;
+
 -- Name: poll_failures poll_failures_site_series_id_fkey; Type: FK CONSTRAINT; Schema: scraper; Owner: mangrove_owner
 
 ALTER TABLE ONLY scraper.poll_failures
-    ADD CONSTRAINT poll_failures_site_series_id_fkey FOREIGN KEY (site, series_id) REFERENCES scraper.series(site, series_id) ON DELETE CASCADE;
+    ADD CONSTRAINT poll_failures_site_series_id_fkey FOREIGN KEY (site, series_id) REFERENCES scraper.series(site, series_id) ON UPDATE CASCADE ON DELETE CASCADE;
+
+-- Name: series_moves series_moves_to_site_to_id_fkey; Type: FK CONSTRAINT; Schema: scraper; Owner: mangrove_owner
+
+ALTER TABLE ONLY scraper.series_moves
+    ADD CONSTRAINT series_moves_to_site_to_id_fkey FOREIGN KEY (to_site, to_id) REFERENCES scraper.series(site, series_id) ON UPDATE CASCADE ON DELETE CASCADE;
 
 -- Name: SCHEMA mangrove; Type: ACL; Schema: -; Owner: mangrove_owner
 
@@ -924,6 +972,10 @@ GRANT SELECT,UPDATE ON TABLE scraper.library TO mangrove_scraper;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.library_files TO mangrove_scraper;
 
+-- Name: TABLE move_proposals; Type: ACL; Schema: scraper; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.move_proposals TO mangrove_scraper;
+
 -- Name: TABLE poll_failures; Type: ACL; Schema: scraper; Owner: mangrove_owner
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.poll_failures TO mangrove_scraper;
@@ -939,6 +991,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.poll_passes TO mangrove_scrap
 -- Name: TABLE series; Type: ACL; Schema: scraper; Owner: mangrove_owner
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.series TO mangrove_scraper;
+
+-- Name: TABLE series_moves; Type: ACL; Schema: scraper; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.series_moves TO mangrove_scraper;
 
 -- Name: TABLE settings; Type: ACL; Schema: scraper; Owner: mangrove_owner
 

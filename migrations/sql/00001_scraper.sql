@@ -31,12 +31,14 @@ CREATE TABLE scraper.series (
     last_good_read_at timestamptz,
     polled_at        timestamptz,
     shrunk_at        timestamptz,
+    moved_at         timestamptz,
     PRIMARY KEY (site, series_id)
 );
 COMMENT ON COLUMN scraper.series.absent_since IS 'missing from a whole desired set since (OWN-3); it leaves after a day';
 COMMENT ON COLUMN scraper.series.folder IS 'name of its folder in the library, set at the first publication and stable from then on (PUB-5)';
 COMMENT ON COLUMN scraper.series.polled_at IS 'when a Poll with evidence last ended; pacing and pages only, never a failure mark (POLL-2)';
 COMMENT ON COLUMN scraper.series.shrunk_at IS 'since when its list has lost more than half of its chapters; believed at the second such read';
+COMMENT ON COLUMN scraper.series.moved_at IS 'when a person moved it here; cleared by the first good read, which matches its chapters by number (POLL-14)';
 CREATE UNIQUE INDEX series_folder ON scraper.series (folder) WHERE folder <> '';
 CREATE INDEX series_due ON scraper.series (site, next_poll_at);
 CREATE INDEX series_forced ON scraper.series (site, forced_poll_at) WHERE forced_poll_at IS NOT NULL;
@@ -58,7 +60,7 @@ CREATE TABLE scraper.chapters (
     announced_at  timestamptz,
     gone_since    timestamptz,
     PRIMARY KEY (site, series_id, chapter_id),
-    FOREIGN KEY (site, series_id) REFERENCES scraper.series ON DELETE CASCADE
+    FOREIGN KEY (site, series_id) REFERENCES scraper.series ON DELETE CASCADE ON UPDATE CASCADE
 );
 
 COMMENT ON COLUMN scraper.chapters.announced_at IS 'when it was announced as new, once; none is when a Series is read for the first time (POLL-12)';
@@ -71,9 +73,32 @@ CREATE TABLE scraper.poll_failures (
     outcome       text        NOT NULL CHECK (outcome IN ('not_found', 'no_chapter', 'unfetchable', 'errors')),
     failing_since timestamptz NOT NULL,
     PRIMARY KEY (site, series_id),
-    FOREIGN KEY (site, series_id) REFERENCES scraper.series ON DELETE CASCADE
+    FOREIGN KEY (site, series_id) REFERENCES scraper.series ON DELETE CASCADE ON UPDATE CASCADE
 );
 CREATE INDEX poll_failures_oldest ON scraper.poll_failures (failing_since);
+
+-- A Series page that redirects for good outside its Site's hosts: shown to a
+-- person, never followed by itself (POLL-13).
+CREATE TABLE scraper.move_proposals (
+    site      text        NOT NULL,
+    series_id text        NOT NULL,
+    url       text        NOT NULL,
+    seen_at   timestamptz NOT NULL,
+    PRIMARY KEY (site, series_id),
+    FOREIGN KEY (site, series_id) REFERENCES scraper.series ON DELETE CASCADE ON UPDATE CASCADE
+);
+
+-- Where a Series went when a person moved it, so that an older wish for the old
+-- place is understood (POLL-14).
+CREATE TABLE scraper.series_moves (
+    from_site text        NOT NULL,
+    from_id   text        NOT NULL,
+    to_site   text        NOT NULL,
+    to_id     text        NOT NULL,
+    moved_at  timestamptz NOT NULL,
+    PRIMARY KEY (from_site, from_id),
+    FOREIGN KEY (to_site, to_id) REFERENCES scraper.series ON DELETE CASCADE ON UPDATE CASCADE
+);
 
 CREATE TABLE scraper.poll_lanes (
     site            text        PRIMARY KEY,
@@ -238,7 +263,7 @@ CREATE TABLE scraper.settings (
 );
 
 -- +goose Down
-DROP TABLE scraper.settings, scraper.follows, scraper.library_files, scraper.library, scraper.job_chapters,
+DROP TABLE scraper.series_moves, scraper.move_proposals, scraper.settings, scraper.follows, scraper.library_files, scraper.library, scraper.job_chapters,
     scraper.job_transitions, scraper.jobs, scraper.holds, scraper.circuits, scraper.poll_passes, scraper.poll_lanes,
     scraper.poll_failures, scraper.chapters, scraper.series;
 DROP FUNCTION scraper.check_job_transition();

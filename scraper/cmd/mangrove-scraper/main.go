@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strconv"
 	"syscall"
 
 	"mangrove/internal/config"
@@ -46,7 +47,14 @@ func realMain(ctx context.Context, args []string) int {
 	case len(args) == 0:
 		err = run(ctx, cfg, logging.New(os.Stderr, "scraper", cfg.LogLevel))
 	case len(args) == 1 && args[0] == "migrate":
-		err = migrate(ctx, cfg)
+		err = migrate(ctx, cfg, -1)
+	case len(args) == 2 && args[0] == "downgrade":
+		to, perr := strconv.ParseInt(args[1], 10, 64)
+		if perr != nil || to < 0 {
+			err = &exit{config.ExitSettings, errUsage}
+		} else {
+			err = migrate(ctx, cfg, to)
+		}
 	case len(args) == 1 && args[0] == "version":
 		fmt.Println(version)
 	default:

@@ -21,7 +21,8 @@ import (
 
 // migrate prepares the database and leaves each service's address in a file only
 // its owner can read. It is safe to run at every start and however many run it.
-func migrate(ctx context.Context, cfg config.Config) error {
+// With to not below zero it goes back to that version instead, for a downgrade.
+func migrate(ctx context.Context, cfg config.Config, to int64) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
 	if err := os.MkdirAll(cfg.SecretsDir(), 0o700); err != nil {
@@ -44,6 +45,12 @@ func migrate(ctx context.Context, cfg config.Config) error {
 				return &exit{config.ExitConfig, fmt.Errorf("%s: %w", config.DatabaseURL, err)}
 			}
 		}
+	}
+	if to >= 0 {
+		if err := downgrade(ctx, cfg, d, to); err != nil {
+			return migrateFailure(setting, err)
+		}
+		return nil
 	}
 	if err := migrations.Apply(ctx, d); err != nil {
 		return migrateFailure(setting, err)

@@ -176,6 +176,9 @@ func prepare(ctx context.Context, cfg config.Config, db *store.Store, marker *in
 			}
 		}
 	}
+	if err := takeAges(ctx, cfg, db, log); err != nil {
+		return err
+	}
 	stages, err := staging.List(cfg.LibraryDir)
 	if err != nil {
 		log.Warn("staging could not be read", zap.Error(err))

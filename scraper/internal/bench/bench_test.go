@@ -98,7 +98,8 @@ func (s site) Site() source.Site {
 	}
 	return source.Site{Key: s.key, Name: s.key, Hosts: []string{u.Host}}
 }
-func (site) Listed() []source.Series { return nil }
+func (site) Listed() []source.Series                 { return nil }
+func (site) Recognise(string) (string, string, bool) { return "", "", false }
 func (s site) Series(ctx context.Context, f source.Fetcher, ask source.Ask) (source.Reading, error) {
 	r, err := f.Get(ctx, source.Request{URL: ask.URL, Want: source.WantHTML, Validators: ask.Validators})
 	if err != nil || r.NotModified {

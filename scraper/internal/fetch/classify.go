@@ -32,6 +32,10 @@ var (
 // (POLL-1): connected is told by the request's own trace.
 func transportFault(address string, err error, connected bool) error {
 	subject := logging.URL(address)
+	var elsewhere *source.Elsewhere
+	if errors.As(err, &elsewhere) {
+		return fault.New(fault.Parser, "get", subject, elsewhere).WithEvidence(fault.Answered)
+	}
 	cause := unwrapURL(err)
 	f := fault.New(fault.Network, "get", subject, cause)
 	switch {

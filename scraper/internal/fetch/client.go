@@ -93,7 +93,12 @@ func New(o Options) *Client {
 			if via[len(via)-1].URL.Scheme == "https" && req.URL.Scheme != "https" {
 				return errScheme
 			}
-			return c.allowed(req.URL)
+			err := c.allowed(req.URL)
+			if errors.Is(err, errHost) && req.URL.User == nil {
+				status := req.Response.StatusCode
+				return &source.Elsewhere{URL: req.URL.String(), Permanent: status == http.StatusMovedPermanently || status == http.StatusPermanentRedirect}
+			}
+			return err
 		},
 	}
 	return c

@@ -178,6 +178,21 @@ func TestPermanentRedirectIsToldApart(t *testing.T) {
 	}
 }
 
+func TestAMoveToAnotherHostIsProposedNotFollowed(t *testing.T) {
+	for status, proposed := range map[int]bool{301: true, 308: true, 302: false} {
+		s, c := client(t)
+		s.On("/s", fakesite.Answer{Status: status, Header: header("Location", "http://new.example/s?x=1")})
+		_, err := c.Get(t.Context(), source.Request{URL: s.URL + "/s", Want: source.WantHTML})
+		want := ""
+		if proposed {
+			want = "http://new.example/s?x=1"
+		}
+		if got := source.ProposedMove(err); got != want {
+			t.Errorf("%d: proposed %q, want %q", status, got, want)
+		}
+	}
+}
+
 func TestRetryAfterIsRecorded(t *testing.T) {
 	for value, want := range map[string]time.Duration{"120": 2 * time.Minute, "-1": 0, "1000000000": 0, "junk": 0, "Mon, 02 Jan 2006 15:04:05 GMT": 0, "": 0} {
 		s, c := client(t)

@@ -52,6 +52,8 @@ type Store interface {
 	// ApplyFollows refuses a revision that is not newer than the highest
 	// applied (the same whole set again is no harm and is applied again).
 	ApplyFollows(ctx context.Context, c Change, now time.Time) (highest int64, stale bool, err error)
+	// Moved maps those of keys that a person has moved to their names now.
+	Moved(ctx context.Context, keys []source.Key) (map[source.Key]source.Key, error)
 }
 
 // Queue orders downloads.
@@ -73,6 +75,8 @@ type Result struct {
 	Revision int64
 	Stale    bool
 	Unknown  []source.Key
+	// Moved are wishes taken for the name their Series has now.
+	Moved map[source.Key]source.Key
 }
 
 // Apply applies m. Follows on Sites without an adapter are named and kept out.
@@ -86,7 +90,22 @@ func (r *Reconciler) Apply(ctx context.Context, m Message) (Result, error) {
 			c.Listed[key], places[key] = true, s
 		}
 	}
+	var err error
+	if out.Moved, err = r.Store.Moved(ctx, keysOf(m)); err != nil {
+		return out, err
+	}
+	now := func(k source.Key) source.Key {
+		if to, ok := out.Moved[k]; ok {
+			return to
+		}
+		return k
+	}
+	c.Unfollowed = nil
+	for _, k := range m.Unfollowed {
+		c.Unfollowed = append(c.Unfollowed, now(k))
+	}
 	for _, w := range m.Follows {
+		w.Key = now(w.Key)
 		if _, ok := r.Adapters[w.Key.Site]; !ok {
 			out.Unknown = append(out.Unknown, w.Key)
 			continue
@@ -94,7 +113,6 @@ func (r *Reconciler) Apply(ctx context.Context, m Message) (Result, error) {
 		s, listed := places[w.Key]
 		c.Follows = append(c.Follows, Placed{Wish: w, Title: s.Title, URL: s.URL, Listed: listed})
 	}
-	var err error
 	out.Revision, out.Stale, err = r.Store.ApplyFollows(ctx, c, time.Now())
 	if err != nil || out.Stale {
 		return out, err
@@ -108,4 +126,12 @@ func (r *Reconciler) Apply(ctx context.Context, m Message) (Result, error) {
 		r.Wake(f.Key.Site)
 	}
 	return out, nil
+}
+
+func keysOf(m Message) []source.Key {
+	out := append([]source.Key(nil), m.Unfollowed...)
+	for _, w := range m.Follows {
+		out = append(out, w.Key)
+	}
+	return out
 }

@@ -47,7 +47,8 @@ func (a adapter) Site() source.Site {
 	}
 	return source.Site{Key: "t", Name: "Test", Hosts: []string{u.Host}, ImagesInFlight: 2, WorkPrefix: "t-"}
 }
-func (a adapter) Listed() []source.Series { return nil }
+func (a adapter) Listed() []source.Series               { return nil }
+func (adapter) Recognise(string) (string, string, bool) { return "", "", false }
 
 func (a adapter) Series(ctx context.Context, f source.Fetcher, ask source.Ask) (source.Reading, error) {
 	if _, err := f.Get(ctx, source.Request{URL: a.base + "/s", Want: source.WantHTML}); err != nil {

@@ -38,6 +38,8 @@ func (s *site) Listed() (out []source.Series) {
 	return out
 }
 
+func (s *site) Recognise(string) (string, string, bool) { return "", "", false }
+
 func (s *site) Series(_ context.Context, _ source.Fetcher, ask source.Ask) (source.Reading, error) {
 	s.asked = append(s.asked, ask.SeriesID)
 	script := s.scripts[ask.SeriesID]

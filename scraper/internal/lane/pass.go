@@ -32,6 +32,8 @@ const activityEvery = time.Second
 type held struct {
 	due Due
 	at  time.Time
+	// moved is where the Site sends readers for good, or "".
+	moved string
 }
 
 // pass is one run over the due Series, in progress.
@@ -128,7 +130,7 @@ func (p *pass) one(ctx context.Context, d Due) (bool, error) {
 	now := time.Now()
 	switch r.Outcome {
 	case poll.Unfetchable:
-		p.held = append(p.held, held{d, now})
+		p.held = append(p.held, held{d, now, source.ProposedMove(r.Err)})
 		p.advance(ctx, d, now)
 		if len(p.held) >= witnessAfter {
 			return p.callWitness(ctx)
@@ -252,6 +254,11 @@ func (p *pass) settleHeld(ctx context.Context) error {
 	for _, h := range p.held {
 		p.row.Counts[poll.Unfetchable]++
 		p.fail(ctx, h.due.Key, poll.Unfetchable, h.at)
+		if h.moved != "" {
+			if err := p.lane.store.Propose(ctx, h.due.Key, h.moved, h.at); err != nil {
+				p.lane.log.Warn("a proposed move could not be recorded", zap.Stringer("series", h.due.Key), zap.Error(err))
+			}
+		}
 		p.lane.hub.Changed(h.due.Key)
 	}
 	p.held = nil

@@ -23,6 +23,9 @@ type Due struct {
 	Known bool
 	// CoverURL and CoverSHA256 are of the cover kept so far.
 	CoverURL, CoverSHA256 string
+	// Moved is true until the first good read after a person moved it here: its
+	// chapters are then known under the ids of another place.
+	Moved bool
 }
 
 // Unchanged is a correct read that said nothing new: the Site answered that its
@@ -115,6 +118,8 @@ type Store interface {
 	// RecordFailure is the one upsert of POLL-3. It is called for the four
 	// outcomes that write, and for no other.
 	RecordFailure(ctx context.Context, key source.Key, o poll.Outcome, now time.Time) error
+	// Propose records where a Site sends readers of a Series for good (POLL-13).
+	Propose(ctx context.Context, key source.Key, url string, now time.Time) error
 	// Advance sets when a Series that was not read well is due again.
 	Advance(ctx context.Context, key source.Key, next time.Time) error
 	SetActivity(ctx context.Context, site string, a Activity, seriesID string) error

@@ -11,8 +11,9 @@ import (
 
 type adapter func(ask source.Ask) (source.Reading, error)
 
-func (adapter) Site() source.Site       { return source.Site{} }
-func (adapter) Listed() []source.Series { return nil }
+func (adapter) Site() source.Site                       { return source.Site{} }
+func (adapter) Listed() []source.Series                 { return nil }
+func (adapter) Recognise(string) (string, string, bool) { return "", "", false }
 func (a adapter) Series(_ context.Context, _ source.Fetcher, ask source.Ask) (source.Reading, error) {
 	return a(ask)
 }

@@ -92,6 +92,10 @@ func (s *Server) state(ctx context.Context, key source.Key) (*scraperv1.SeriesSt
 	if !row.ForcedPoll.IsZero() {
 		out.NextPollReason = "forced"
 	}
+	out.MovedAt = stamp(row.Moved)
+	if out.ProposedUrl, err = s.Store.Proposal(ctx, key); err != nil {
+		return nil, err
+	}
 	failure, failing, err := s.Store.Failure(ctx, key)
 	if err != nil {
 		return nil, err

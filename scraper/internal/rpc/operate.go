@@ -49,6 +49,60 @@ func (s *Server) RequestPolls(ctx context.Context, r *scraperv1.RequestPollsRequ
 	return &scraperv1.RequestPollsResponse{Stamped: int32(n)}, nil
 }
 
+// maxAddress bounds what a person may paste (B41).
+const maxAddress = 4096
+
+// recognise finds the Site whose adapter reads an address.
+func (s *Server) recognise(address string) (source.Key, string, error) {
+	if len(address) > maxAddress {
+		return source.Key{}, "", fault.Newf(fault.Invalid, "read", "an address", "it is %d bytes long", len(address))
+	}
+	for site, a := range s.Adapters {
+		if id, url, ok := a.Recognise(address); ok {
+			return source.Key{Site: site, SeriesID: id}, url, nil
+		}
+	}
+	return source.Key{}, "", fault.Newf(fault.NotFound, "read", "this address", "no Site here does")
+}
+
+// RecogniseAddress says which Series a page address belongs to.
+func (s *Server) RecogniseAddress(ctx context.Context, r *scraperv1.RecogniseAddressRequest) (*scraperv1.RecogniseAddressResponse, error) {
+	key, url, err := s.recognise(r.GetAddress())
+	if err != nil {
+		return nil, err
+	}
+	out := &scraperv1.RecogniseAddressResponse{Key: keyMessage(key), Url: url, SiteName: s.siteName(key.Site)}
+	row, err := s.Store.Series(ctx, key)
+	switch {
+	case err == nil:
+		out.Known = s.series(row)
+	case !fault.Is(err, fault.NotFound):
+		return nil, err
+	}
+	return out, nil
+}
+
+// MoveSeries moves a Series to where an address leads.
+func (s *Server) MoveSeries(ctx context.Context, r *scraperv1.MoveSeriesRequest) (*scraperv1.MoveSeriesResponse, error) {
+	from, err := keyOf(r.GetKey())
+	if err != nil {
+		return nil, err
+	}
+	to, url, err := s.recognise(r.GetAddress())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Store.MoveSeries(ctx, from, to, url, time.Now()); err != nil {
+		return nil, err
+	}
+	s.Hub.LibraryChanged()
+	for _, k := range []source.Key{from, to} {
+		s.Hub.Changed(k)
+		s.Wake(k.Site)
+	}
+	return &scraperv1.MoveSeriesResponse{Key: keyMessage(to)}, nil
+}
+
 // ListWorklist lists the failing Series.
 func (s *Server) ListWorklist(ctx context.Context, r *scraperv1.ListWorklistRequest) (*scraperv1.ListWorklistResponse, error) {
 	sort, limit := r.GetSort(), int(r.GetLimit())
@@ -82,7 +136,7 @@ func (s *Server) ListWorklist(ctx context.Context, r *scraperv1.ListWorklistRequ
 	for _, f := range rows {
 		out.Items = append(out.Items, &scraperv1.WorklistItem{
 			Series: s.series(f.SeriesRow), Failure: &scraperv1.Failure{Outcome: string(f.Failure.Outcome), FailingSince: stamp(f.Failure.Since)},
-			LastGoodRead: stamp(f.LastGoodRead), NextPollAt: stamp(f.NextPoll), ForcedPollAt: stamp(f.ForcedPoll),
+			LastGoodRead: stamp(f.LastGoodRead), NextPollAt: stamp(f.NextPoll), ForcedPollAt: stamp(f.ForcedPoll), ProposedUrl: f.ProposedURL,
 		})
 	}
 	for _, o := range poll.Outcomes() {

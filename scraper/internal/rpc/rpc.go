@@ -37,6 +37,8 @@ type Store interface {
 	PassesSince(ctx context.Context, t time.Time) ([]lane.Pass, error)
 	CountingSince(ctx context.Context) (time.Time, error)
 	NewChapters(ctx context.Context, limit int) ([]store.NewChapter, error)
+	MoveSeries(ctx context.Context, from, to source.Key, url string, now time.Time) error
+	Proposal(ctx context.Context, key source.Key) (string, error)
 	LibraryHead(ctx context.Context) (epoch string, revision int64, err error)
 	ChangesAfter(ctx context.Context, revision int64, limit int) ([]store.LibraryChange, error)
 	FollowsRevision(ctx context.Context) (int64, error)
@@ -178,6 +180,9 @@ func (s *Server) ApplyFollows(ctx context.Context, r *scraperv1.ApplyFollowsRequ
 	out := &scraperv1.ApplyFollowsResponse{Revision: got.Revision, Stale: got.Stale}
 	for _, k := range got.Unknown {
 		out.Unknown = append(out.Unknown, &scraperv1.SeriesKey{Site: k.Site, SeriesId: k.SeriesID})
+	}
+	for from, to := range got.Moved {
+		out.Moved = append(out.Moved, &scraperv1.Move{From: keyMessage(from), To: keyMessage(to)})
 	}
 	for _, f := range m.Follows {
 		s.Hub.Changed(f.Key)

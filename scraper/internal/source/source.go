@@ -8,6 +8,7 @@ package source
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -115,6 +116,9 @@ type Adapter interface {
 	// Listed are Series the Site offers from the start, known without asking
 	// it: ID, Title and URL are enough. Most Sites list none.
 	Listed() []Series
+	// Recognise returns the id and address of the Series whose page a person's
+	// address is, without asking the Site; ok is false when it is none of its.
+	Recognise(address string) (seriesID, url string, ok bool)
 	// Series reads the page of one Series. A title the Site says it does not
 	// have is NotFound; a page without the landmark every such page has is
 	// NoLandmark (POLL-10).
@@ -167,6 +171,25 @@ func NotFound(subject string) error {
 // has: a maintenance or parking page is no evidence about a Series (POLL-10).
 func NoLandmark(subject, landmark string) error {
 	return fault.Newf(fault.Parser, "read", subject, "the page has no %s", landmark).WithEvidence(fault.Answered)
+}
+
+// Elsewhere is why a read failed when the Site sends readers to a host outside its
+// declared ones: a move that only a person may make (POLL-13).
+type Elsewhere struct {
+	URL string
+	// Permanent is true when the Site says that it is for good.
+	Permanent bool
+}
+
+func (e *Elsewhere) Error() string { return "the Site sends readers elsewhere" }
+
+// ProposedMove returns where a failed read was sent for good, or "".
+func ProposedMove(err error) string {
+	var e *Elsewhere
+	if errors.As(err, &e) && e.Permanent {
+		return e.URL
+	}
+	return ""
 }
 
 // Unparsed is the error for a page of the right kind that could not be understood.

@@ -27,8 +27,14 @@ type difference struct {
 }
 
 // compare compares a list with what is known. It is pure; what it finds is
-// written by saveDifference.
-func compare(known []KnownChapter, chapters []source.Chapter) (d difference) {
+// written by saveDifference. After a move the list is another place's, which names
+// groups, volumes and languages in its own way: one release is then found by its
+// number.
+func compare(known []KnownChapter, chapters []source.Chapter, moved bool) (d difference) {
+	one := sameRelease
+	if moved {
+		one = sameChapter
+	}
 	byID := make(map[string]KnownChapter, len(known))
 	for _, k := range known {
 		byID[k.ID] = k
@@ -45,18 +51,18 @@ func compare(known []KnownChapter, chapters []source.Chapter) (d difference) {
 		if listed[k.ID] {
 			continue
 		}
-		moved := false
+		found := false
 		for _, c := range chapters {
-			if _, taken := byID[c.ID]; taken || !sameRelease(k.Chapter, c) {
+			if _, taken := byID[c.ID]; taken || !one(k.Chapter, c) {
 				continue
 			}
 			d.from, d.to = append(d.from, k.ID), append(d.to, c.ID)
 			delete(byID, k.ID)
 			byID[c.ID] = k
-			moved = true
+			found = true
 			break
 		}
-		if !moved && k.GoneSince.IsZero() {
+		if !found && k.GoneSince.IsZero() {
 			d.gone = append(d.gone, k.ID)
 		}
 	}
@@ -79,6 +85,16 @@ func compare(known []KnownChapter, chapters []source.Chapter) (d difference) {
 func sameRelease(a, b source.Chapter) bool {
 	return a.Number == b.Number && a.Volume == b.Volume && a.Language == b.Language && sameGroups(a.Groups, b.Groups) &&
 		(a.Number != "" || (a.Title != "" && a.Title == b.Title))
+}
+
+// sameChapter reports whether chapters of two places are one: by number, and by
+// volume and language where both places give them.
+func sameChapter(a, b source.Chapter) bool {
+	agree := func(x, y string) bool { return x == "" || y == "" || strings.EqualFold(x, y) }
+	if a.Number == "" {
+		return b.Number == "" && a.Title != "" && strings.EqualFold(a.Title, b.Title)
+	}
+	return a.Number == b.Number && agree(a.Volume, b.Volume) && agree(a.Language, b.Language)
 }
 
 // sameGroups ignores the order in which a joint release names its groups.

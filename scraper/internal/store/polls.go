@@ -58,7 +58,7 @@ func (s *Store) RecordGood(ctx context.Context, d lane.Due, r source.Reading, no
 		if err != nil {
 			return err
 		}
-		diff := compare(known, r.Chapters)
+		diff := compare(known, r.Chapters, d.Moved)
 		var confirmed bool
 		args := append([]any{d.Key.Site, d.Key.SeriesID, next, now, why, r.MovedTo, diff.shrunk}, about(r)...)
 		if err := tx.QueryRow(ctx, s.sql.Get("MarkGood"), args...).Scan(&confirmed); err != nil {
@@ -98,7 +98,7 @@ func (s *Store) SaveReading(ctx context.Context, key source.Key, r source.Readin
 		if err != nil {
 			return err
 		}
-		diff := compare(known, r.Chapters)
+		diff := compare(known, r.Chapters, false)
 		var confirmed bool
 		args := append([]any{key.Site, key.SeriesID, now, diff.shrunk}, about(r)...)
 		if err := tx.QueryRow(ctx, s.sql.Get("MarkRead"), args...).Scan(&confirmed); err != nil {

@@ -27,6 +27,8 @@ type SeriesRow struct {
 	NextReason   lane.NextReason
 	ForcedPoll   time.Time
 	Polled       time.Time
+	// Moved is set from a move until the first good read at the new place.
+	Moved time.Time
 }
 
 // EnsureListed makes a Series its Site offers from the start known, and keeps
@@ -48,7 +50,7 @@ func (s *Store) DueSeries(ctx context.Context, site string, now time.Time, limit
 	}
 	due, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (d lane.Due, err error) {
 		err = row.Scan(&d.Key.Site, &d.Key.SeriesID, &d.URL, &d.Validators.ETag, &d.Validators.LastModified, &d.Forced, &d.Download,
-			&d.Known, &d.CoverURL, &d.CoverSHA256)
+			&d.Known, &d.CoverURL, &d.CoverSHA256, &d.Moved)
 		return d, err
 	})
 	return due, classify("DueSeries", err)
@@ -143,12 +145,13 @@ func (s *Store) ListSeries(ctx context.Context, origin string) ([]SeriesRow, err
 }
 
 func scanSeries(row pgx.CollectableRow) (r SeriesRow, err error) {
-	var good, forced, polled *time.Time
+	var good, forced, polled, moved *time.Time
 	err = row.Scan(&r.Key.Site, &r.Key.SeriesID, &r.Series.Title, &r.Series.NativeTitle, &r.Series.Authors, &r.Series.Description,
 		&r.Series.URL, &r.Series.Status, &r.Series.Tags, &r.Series.License, &r.Series.Direction, &r.CoverSHA256,
-		&r.Origin, &r.Download, &r.Languages, &r.Folder, &good, &r.NextPoll, &r.NextReason, &forced, &polled)
+		&r.Origin, &r.Download, &r.Languages, &r.Folder, &good, &r.NextPoll, &r.NextReason, &forced, &polled, &moved)
 	r.Series.ID = r.Key.SeriesID
 	r.LastGoodRead, r.ForcedPoll, r.Polled = orZero(good), orZero(forced), orZero(polled)
+	r.Moved = orZero(moved)
 	return r, err
 }
 

@@ -13,7 +13,7 @@ WHERE site = $1 AND series_id = $2 AND url <> $3;
 
 -- name: DueSeries
 SELECT s.site, s.series_id, s.url, s.etag, s.last_modified, s.forced_poll_at IS NOT NULL, s.download,
-       s.last_good_read_at IS NOT NULL, s.cover_url, s.cover_sha256
+       s.last_good_read_at IS NOT NULL, s.cover_url, s.cover_sha256, s.moved_at IS NOT NULL
 FROM series s
 WHERE s.site = $1 AND (s.next_poll_at <= $2 OR s.forced_poll_at IS NOT NULL)
 ORDER BY s.forced_poll_at NULLS LAST, s.next_poll_at, s.series_id
@@ -38,9 +38,11 @@ WHERE site = $1 AND series_id = $2;
 -- Everything a correct Poll says of the Series itself, and the end of its failure
 -- row if it has one, in one statement. An address is kept only once the page
 -- there has yielded the same Series (POLL-13).
-WITH cleared AS (DELETE FROM poll_failures WHERE site = $1 AND series_id = $2)
+WITH cleared AS (DELETE FROM poll_failures WHERE site = $1 AND series_id = $2),
+     answered AS (DELETE FROM move_proposals WHERE site = $1 AND series_id = $2)
 UPDATE series SET next_poll_at = $3, last_good_read_at = $4, polled_at = $4, next_poll_reason = $5, forced_poll_at = NULL,
        url = CASE WHEN $6 = '' THEN url ELSE $6 END, shrunk_at = CASE WHEN $7 THEN coalesce(shrunk_at, $4) END,
+       moved_at = NULL,
        title = $8, native_title = $9, authors = $10, description = $11, status = $12, tags = $13,
        license = $14, reading_direction = $15, etag = $16, last_modified = $17
 WHERE site = $1 AND series_id = $2
@@ -85,13 +87,13 @@ SELECT coalesce(published_at, first_seen_at) FROM chapters WHERE site = $1 AND s
 
 -- name: GetSeries
 SELECT site, series_id, title, native_title, authors, description, url, status, tags, license, reading_direction, cover_sha256,
-       origin, download, languages, folder, last_good_read_at, next_poll_at, next_poll_reason, forced_poll_at, polled_at
+       origin, download, languages, folder, last_good_read_at, next_poll_at, next_poll_reason, forced_poll_at, polled_at, moved_at
 FROM series
 WHERE site = $1 AND series_id = $2;
 
 -- name: ListSeries
 SELECT site, series_id, title, native_title, authors, description, url, status, tags, license, reading_direction, cover_sha256,
-       origin, download, languages, folder, last_good_read_at, next_poll_at, next_poll_reason, forced_poll_at, polled_at
+       origin, download, languages, folder, last_good_read_at, next_poll_at, next_poll_reason, forced_poll_at, polled_at, moved_at
 FROM series
 WHERE $1 = '' OR origin = $1
 ORDER BY title, site, series_id;

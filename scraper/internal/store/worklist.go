@@ -69,6 +69,8 @@ func (s *Store) PassesSince(ctx context.Context, t time.Time) ([]lane.Pass, erro
 type FailingSeries struct {
 	SeriesRow
 	Failure Failure
+	// ProposedURL is where its Site sends readers for good, or "".
+	ProposedURL string
 }
 
 // worklists maps the orders a Worklist can have to their statements: an order of
@@ -88,7 +90,7 @@ func (s *Store) Worklist(ctx context.Context, site, outcome, sort string, offset
 		return nil, classify(statement, err)
 	}
 	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (f FailingSeries, err error) {
-		f.SeriesRow, err = scanSeries(with{row, []any{&f.Failure.Outcome, &f.Failure.Since}})
+		f.SeriesRow, err = scanSeries(with{row, []any{&f.Failure.Outcome, &f.Failure.Since, &f.ProposedURL}})
 		return f, err
 	})
 	return out, classify(statement, err)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -14,7 +15,9 @@ import (
 	"mangrove/supervisor/internal/service"
 )
 
-type migrateCommand struct{}
+type migrateCommand struct {
+	DownTo int64 `default:"-1" help:"Go back to this version, for a downgrade. The ages of failures are saved first and taken back by the next upgrade."`
+}
 
 // Help is shown by `mangrove migrate --help`.
 func (migrateCommand) Help() string {
@@ -25,7 +28,11 @@ func (migrateCommand) Help() string {
 
 // Run migrates the configured database. With the embedded default and no
 // supervisor running, the private server is started for the while.
-func (migrateCommand) Run(con console) error {
+func (m migrateCommand) Run(con console) error {
+	var args []string
+	if m.DownTo >= 0 {
+		args = []string{"downgrade", strconv.FormatInt(m.DownTo, 10)}
+	}
 	c, err := config.FromEnvironment()
 	if err != nil {
 		return err
@@ -38,7 +45,7 @@ func (migrateCommand) Run(con console) error {
 			if err != nil {
 				return err
 			}
-			return migrate(ctx, c, nil, scraper, clusterLayout(c).AdminURL("mangrove"))
+			return migrate(ctx, c, nil, scraper, clusterLayout(c).AdminURL("mangrove"), args...)
 		}
 	}
 	s, err := prepare(ctx, c, con, false)
@@ -47,24 +54,28 @@ func (migrateCommand) Run(con console) error {
 	}
 	defer s.close()
 	if s.postgres == nil {
-		return migrate(ctx, c, s.family, s.scraperPath, "")
+		return migrate(ctx, c, s.family, s.scraperPath, "", args...)
 	}
 	defer s.group.stop(nil)
 	keeper := s.group.start(s.postgres, nil)
 	if err := s.group.await(ctx, keeper, service.Serving); err != nil {
 		return err
 	}
-	return migrate(ctx, c, s.family, s.scraperPath, s.postgres.Layout.AdminURL("mangrove"))
+	return migrate(ctx, c, s.family, s.scraperPath, s.postgres.Layout.AdminURL("mangrove"), args...)
 }
 
 // migrate runs `mangrove-scraper migrate`, which owns the schema, and turns its
 // exit code into an error that names what to mend. The child prints one line
-// and no secret; that line is all that is repeated.
-func migrate(ctx context.Context, c config.Config, family *child.Family, scraper, admin string) error {
+// and no secret; that line is all that is repeated. Other args than the default
+// "migrate" go back instead.
+func migrate(ctx context.Context, c config.Config, family *child.Family, scraper, admin string, args ...string) error {
+	if len(args) == 0 {
+		args = []string{"migrate"}
+	}
 	log := logging.Rotated(filepath.Join(c.LogDir(), "migrate.log"))
 	defer func() { _ = log.Close() }()
 	exit, lines, err := child.Run(ctx, child.Spec{
-		Path: scraper, Args: []string{"migrate"}, Env: migrateEnvironment(os.Environ(), c, admin), Log: log, Family: family,
+		Path: scraper, Args: args, Env: migrateEnvironment(os.Environ(), c, admin), Log: log, Family: family,
 	})
 	if err != nil {
 		return err

@@ -30,6 +30,8 @@ const (
 	ScraperService_ApplyFollows_FullMethodName       = "/mangrove.scraper.v1.ScraperService/ApplyFollows"
 	ScraperService_RequestPoll_FullMethodName        = "/mangrove.scraper.v1.ScraperService/RequestPoll"
 	ScraperService_RequestPolls_FullMethodName       = "/mangrove.scraper.v1.ScraperService/RequestPolls"
+	ScraperService_RecogniseAddress_FullMethodName   = "/mangrove.scraper.v1.ScraperService/RecogniseAddress"
+	ScraperService_MoveSeries_FullMethodName         = "/mangrove.scraper.v1.ScraperService/MoveSeries"
 	ScraperService_ListWorklist_FullMethodName       = "/mangrove.scraper.v1.ScraperService/ListWorklist"
 	ScraperService_ListLanes_FullMethodName          = "/mangrove.scraper.v1.ScraperService/ListLanes"
 	ScraperService_ListNewChapters_FullMethodName    = "/mangrove.scraper.v1.ScraperService/ListNewChapters"
@@ -59,6 +61,10 @@ type ScraperServiceClient interface {
 	RequestPoll(ctx context.Context, in *RequestPollRequest, opts ...grpc.CallOption) (*RequestPollResponse, error)
 	// RequestPolls stamps a Forced Poll for many Series at once.
 	RequestPolls(ctx context.Context, in *RequestPollsRequest, opts ...grpc.CallOption) (*RequestPollsResponse, error)
+	// RecogniseAddress says which Series a page address belongs to, without asking a Site.
+	RecogniseAddress(ctx context.Context, in *RecogniseAddressRequest, opts ...grpc.CallOption) (*RecogniseAddressResponse, error)
+	// MoveSeries moves a Series to another Site or address; follow, files and age stay (POLL-14).
+	MoveSeries(ctx context.Context, in *MoveSeriesRequest, opts ...grpc.CallOption) (*MoveSeriesResponse, error)
 	// ListWorklist lists the failing Series, oldest failure first (POLL-14).
 	ListWorklist(ctx context.Context, in *ListWorklistRequest, opts ...grpc.CallOption) (*ListWorklistResponse, error)
 	// ListLanes answers each Lane's live state and its Passes of fourteen days (POLL-7).
@@ -168,6 +174,26 @@ func (c *scraperServiceClient) RequestPolls(ctx context.Context, in *RequestPoll
 	return out, nil
 }
 
+func (c *scraperServiceClient) RecogniseAddress(ctx context.Context, in *RecogniseAddressRequest, opts ...grpc.CallOption) (*RecogniseAddressResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RecogniseAddressResponse)
+	err := c.cc.Invoke(ctx, ScraperService_RecogniseAddress_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *scraperServiceClient) MoveSeries(ctx context.Context, in *MoveSeriesRequest, opts ...grpc.CallOption) (*MoveSeriesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(MoveSeriesResponse)
+	err := c.cc.Invoke(ctx, ScraperService_MoveSeries_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *scraperServiceClient) ListWorklist(ctx context.Context, in *ListWorklistRequest, opts ...grpc.CallOption) (*ListWorklistResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListWorklistResponse)
@@ -249,6 +275,10 @@ type ScraperServiceServer interface {
 	RequestPoll(context.Context, *RequestPollRequest) (*RequestPollResponse, error)
 	// RequestPolls stamps a Forced Poll for many Series at once.
 	RequestPolls(context.Context, *RequestPollsRequest) (*RequestPollsResponse, error)
+	// RecogniseAddress says which Series a page address belongs to, without asking a Site.
+	RecogniseAddress(context.Context, *RecogniseAddressRequest) (*RecogniseAddressResponse, error)
+	// MoveSeries moves a Series to another Site or address; follow, files and age stay (POLL-14).
+	MoveSeries(context.Context, *MoveSeriesRequest) (*MoveSeriesResponse, error)
 	// ListWorklist lists the failing Series, oldest failure first (POLL-14).
 	ListWorklist(context.Context, *ListWorklistRequest) (*ListWorklistResponse, error)
 	// ListLanes answers each Lane's live state and its Passes of fourteen days (POLL-7).
@@ -292,6 +322,12 @@ func (UnimplementedScraperServiceServer) RequestPoll(context.Context, *RequestPo
 }
 func (UnimplementedScraperServiceServer) RequestPolls(context.Context, *RequestPollsRequest) (*RequestPollsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RequestPolls not implemented")
+}
+func (UnimplementedScraperServiceServer) RecogniseAddress(context.Context, *RecogniseAddressRequest) (*RecogniseAddressResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RecogniseAddress not implemented")
+}
+func (UnimplementedScraperServiceServer) MoveSeries(context.Context, *MoveSeriesRequest) (*MoveSeriesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method MoveSeries not implemented")
 }
 func (UnimplementedScraperServiceServer) ListWorklist(context.Context, *ListWorklistRequest) (*ListWorklistResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListWorklist not implemented")
@@ -466,6 +502,42 @@ func _ScraperService_RequestPolls_Handler(srv interface{}, ctx context.Context, 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ScraperService_RecogniseAddress_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RecogniseAddressRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ScraperServiceServer).RecogniseAddress(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ScraperService_RecogniseAddress_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ScraperServiceServer).RecogniseAddress(ctx, req.(*RecogniseAddressRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ScraperService_MoveSeries_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(MoveSeriesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ScraperServiceServer).MoveSeries(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ScraperService_MoveSeries_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ScraperServiceServer).MoveSeries(ctx, req.(*MoveSeriesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ScraperService_ListWorklist_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListWorklistRequest)
 	if err := dec(in); err != nil {
@@ -583,6 +655,14 @@ var ScraperService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "RequestPolls",
 			Handler:    _ScraperService_RequestPolls_Handler,
+		},
+		{
+			MethodName: "RecogniseAddress",
+			Handler:    _ScraperService_RecogniseAddress_Handler,
+		},
+		{
+			MethodName: "MoveSeries",
+			Handler:    _ScraperService_MoveSeries_Handler,
 		},
 		{
 			MethodName: "ListWorklist",

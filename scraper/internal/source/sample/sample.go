@@ -85,6 +85,20 @@ func (a *Adapter) Listed() []source.Series {
 	return []source.Series{{ID: seriesID, Title: "Pepper&Carrot", URL: a.at("/series/" + seriesID)}}
 }
 
+// Recognise knows the pages of Series on its own host, and of no other.
+func (a *Adapter) Recognise(address string) (string, string, bool) {
+	u, err := url.Parse(strings.TrimSpace(address))
+	if err != nil || u.Host != a.base.Host {
+		return "", "", false
+	}
+	id, ok := strings.CutPrefix(u.Path, "/series/")
+	id, _, _ = strings.Cut(id, "/")
+	if !ok || id == "" {
+		return "", "", false
+	}
+	return id, a.at("/series/" + url.PathEscape(id)), true
+}
+
 func (a *Adapter) at(path string) string { return a.base.JoinPath(path).String() }
 
 // here returns address as it is served now: the port changes with every start,
@@ -109,7 +123,11 @@ func (a *Adapter) Series(ctx context.Context, f source.Fetcher, ask source.Ask) 
 	if err != nil {
 		return source.Reading{}, err
 	}
-	r := source.Reading{Validators: resp.Validators, Series: source.Series{
+	moved := ""
+	if resp.Permanent {
+		moved = resp.URL
+	}
+	r := source.Reading{Validators: resp.Validators, MovedTo: moved, Series: source.Series{
 		ID:          main.AttrOr("data-series-id", ""),
 		Title:       text(main.Find("h1.title")),
 		Description: text(main.Find("p.description")),

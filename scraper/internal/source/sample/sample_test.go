@@ -82,3 +82,18 @@ func TestTheListenerIsLoopbackAndNamed(t *testing.T) {
 		t.Errorf("an address of an earlier start became %s", got)
 	}
 }
+
+func TestRecognise(t *testing.T) {
+	a, err := Start("http://sample.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for address, want := range map[string]string{
+		"http://sample.example/series/x": "x", " http://sample.example/series/x/episode-1?page=2 ": "x", "http://sample.example/": "",
+		"http://other.example/series/x": "", "http://sample.example/series/": "", "series/x": "", "%zz": "",
+	} {
+		if got, _, ok := a.Recognise(address); got != want || ok != (want != "") {
+			t.Errorf("%q is recognised as %q (%v), want %q", address, got, ok, want)
+		}
+	}
+}
