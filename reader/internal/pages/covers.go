@@ -202,7 +202,7 @@ func (c *Covers) make(ctx context.Context, base string, source Source) error {
 
 // coverCrop is the part of a page that stands as a cover: the whole of it where
 // the shape is near a cover's (2:3), the top of a long strip, the middle of a
-// wide picture.
+// wide picture without its foot, where a title would be cut at both ends.
 func coverCrop(b image.Rectangle) image.Rectangle {
 	w, h := b.Dx(), b.Dy()
 	switch {
@@ -210,9 +210,10 @@ func coverCrop(b image.Rectangle) image.Rectangle {
 		h = w * 3 / 2
 		return image.Rect(b.Min.X, b.Min.Y, b.Min.X+w, b.Min.Y+h)
 	case w > h:
+		h = max(h*5/6, 1)
 		narrow := max(h*2/3, 1)
 		left := b.Min.X + (w-narrow)/2
-		return image.Rect(left, b.Min.Y, left+narrow, b.Max.Y)
+		return image.Rect(left, b.Min.Y, left+narrow, b.Min.Y+h)
 	}
 	return b
 }
