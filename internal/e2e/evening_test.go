@@ -119,8 +119,8 @@ func (m *mangrove) onAPhone(goesOn string) string {
 	v.until("a tap takes the hint away", `() => document.querySelector('#zones').hidden`)
 	v.tapAt(0.85, 0.5)
 	second := v.turned(first)
-	// Before any swipe: for about a second after one, Chromium makes no click
-	// of a tap.
+	// Before any swipe: for about a second after a finger was lifted in motion,
+	// Chromium makes no click of a tap.
 	v.tapAt(0.5, 0.5)
 	v.until("a tap in the middle brings the bars", `() => document.querySelector('#read').classList.contains('bars') &&
 		document.querySelector('.read-foot').getBoundingClientRect().top < innerHeight`)
