@@ -257,14 +257,22 @@ view.addEventListener('click', (event) => {
     if (event.detail > 0 && button.dataset.do !== 'settings') button.blur();
     return;
   }
+  // A finger's tap was acted on when it was lifted.
+  if (Date.now() - tapped < 700) return;
+  press(event.target, event.clientX);
+});
+
+// press acts on a tap or click that met no control: turn, bars, or away with
+// what lies over the page.
+function press(target, clientX) {
   if (!zones.hidden) { hint(false); return; }
-  if (event.target.closest('a, button, input, label, .sheet, .read-bar, .read-foot, .chapter-end, .read-ask')) return;
+  if (target.closest('a, button, input, label, .sheet, .read-bar, .read-foot, .chapter-end, .read-ask')) return;
   if (!settings.hidden) { sheet(false); return; }
   if (swiped || (window.visualViewport && visualViewport.scale > 1.05)) return;
-  const x = event.clientX / innerWidth;
+  const x = clientX / innerWidth;
   if (strip() || (x > 0.3 && x < 0.7)) bars();
   else sideways(x <= 0.3 ? 'left' : 'right');
-});
+}
 
 // ---- the hint with tap zones: once for each direction
 function zone(icon, text, small) {
@@ -289,12 +297,21 @@ function hint(on) {
 }
 
 // ---- touch
-let start = null, swiped = false;
+let start = null, swiped = false, tapped = 0;
 view.addEventListener('touchstart', (event) => {
   swiped = false;
-  start = event.touches.length === 1 && event.target.closest('#stage, #chapter-end') ? { x: event.touches[0].clientX, y: event.touches[0].clientY } : null;
+  start = event.touches.length === 1 && event.target.closest('#stage, #chapter-end') ? { x: event.touches[0].clientX, y: event.touches[0].clientY, at: Date.now() } : null;
 }, { passive: true });
 view.addEventListener('touchend', (event) => {
+  // A browser that has just seen a flick gives the next tap no click, so a tap is
+  // known by its touch alone.
+  if (start && Date.now() - start.at < 500 && Math.hypot(event.changedTouches[0].clientX - start.x, event.changedTouches[0].clientY - start.y) < 10) {
+    start = null;
+    if (event.target.closest('a, button, input, label')) return;
+    tapped = Date.now();
+    press(event.target, event.changedTouches[0].clientX);
+    return;
+  }
   if (!start || strip() || (window.visualViewport && visualViewport.scale > 1.05)) return;
   const dx = event.changedTouches[0].clientX - start.x, dy = event.changedTouches[0].clientY - start.y;
   start = null;
