@@ -82,6 +82,7 @@ CREATE TABLE reader.bookmarks (
     site text NOT NULL,
     series_id text NOT NULL,
     title text NOT NULL,
+    url text DEFAULT ''::text NOT NULL,
     download boolean DEFAULT true NOT NULL,
     languages text[] DEFAULT '{}'::text[] NOT NULL,
     followed_at timestamp with time zone DEFAULT now() NOT NULL,

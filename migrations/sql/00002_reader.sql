@@ -41,6 +41,7 @@ CREATE TABLE reader.bookmarks (
     site       text        NOT NULL CHECK (site <> ''),
     series_id  text        NOT NULL CHECK (series_id <> ''),
     title      text        NOT NULL,
+    url        text        NOT NULL DEFAULT '',
     download   boolean     NOT NULL DEFAULT true,
     languages  text[]      NOT NULL DEFAULT '{}',
     followed_at timestamptz NOT NULL DEFAULT now(),

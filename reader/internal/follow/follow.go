@@ -17,9 +17,11 @@ import (
 
 // Wish is one user's follow.
 type Wish struct {
-	UserID    int64
-	Key       scraperclient.Key
-	Title     string
+	UserID int64
+	Key    scraperclient.Key
+	Title  string
+	// URL is the address the person followed by, "" when the scraper knew the Series.
+	URL       string
 	Download  bool
 	Languages []string
 }

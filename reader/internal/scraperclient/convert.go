@@ -107,7 +107,7 @@ func fromChange(c *scraperv1.LibraryChange) Change {
 func toFollowChange(c FollowChange) *scraperv1.ApplyFollowsRequest {
 	out := &scraperv1.ApplyFollowsRequest{Revision: c.Revision, Whole: c.Whole}
 	for _, f := range c.Follows {
-		out.Follows = append(out.Follows, &scraperv1.Follow{Key: toKey(f.Key), Download: f.Download, Languages: f.Languages})
+		out.Follows = append(out.Follows, &scraperv1.Follow{Key: toKey(f.Key), Download: f.Download, Languages: f.Languages, Url: f.URL, Title: f.Title})
 	}
 	for _, k := range c.Unfollowed {
 		out.Unfollowed = append(out.Unfollowed, toKey(k))

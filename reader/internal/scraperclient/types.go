@@ -109,6 +109,8 @@ type Follow struct {
 	Key
 	Download  bool
 	Languages []string
+	// URL is the address a person followed by, Title what they saw; "" if unknown.
+	URL, Title string
 }
 
 // FollowChange is one change of the follows, or the whole desired set.

@@ -18,7 +18,7 @@ func (s *Store) Follow(ctx context.Context, w follow.Wish) (scraperclient.Follow
 		if languages == nil {
 			languages = []string{}
 		}
-		tag, err := tx.Exec(ctx, s.sql.Get("SaveBookmark"), w.UserID, w.Key.Site, w.Key.SeriesID, w.Title, w.Download, languages)
+		tag, err := tx.Exec(ctx, s.sql.Get("SaveBookmark"), w.UserID, w.Key.Site, w.Key.SeriesID, w.Title, w.Download, languages, w.URL)
 		return tag.RowsAffected(), err
 	})
 }
@@ -72,7 +72,7 @@ func (s *Store) changeFollows(ctx context.Context, key scraperclient.Key, change
 			return errNothing
 		}
 		f := scraperclient.Follow{Key: key}
-		err = tx.QueryRow(ctx, s.sql.Get("WantedSeries"), key.Site, key.SeriesID).Scan(&f.Download, &f.Languages)
+		err = tx.QueryRow(ctx, s.sql.Get("WantedSeries"), key.Site, key.SeriesID).Scan(&f.Download, &f.Languages, &f.URL, &f.Title)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
 			out.Unfollowed = []scraperclient.Key{key}
@@ -105,7 +105,7 @@ func (s *Store) Wanted(ctx context.Context) (scraperclient.FollowChange, error) 
 		return out, wrap("read", "the follows", err)
 	}
 	out.Follows, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (f scraperclient.Follow, err error) {
-		err = row.Scan(&f.Site, &f.SeriesID, &f.Download, &f.Languages)
+		err = row.Scan(&f.Site, &f.SeriesID, &f.Download, &f.Languages, &f.URL, &f.Title)
 		return f, err
 	})
 	return out, wrap("read", "the follows", err)
@@ -114,7 +114,7 @@ func (s *Store) Wanted(ctx context.Context) (scraperclient.FollowChange, error) 
 // Wish answers one user's follow; ok is false when there is none.
 func (s *Store) Wish(ctx context.Context, userID int64, key scraperclient.Key) (w follow.Wish, ok bool, err error) {
 	w = follow.Wish{UserID: userID, Key: key}
-	err = s.pool.QueryRow(ctx, s.sql.Get("Bookmark"), userID, key.Site, key.SeriesID).Scan(&w.Title, &w.Download, &w.Languages)
+	err = s.pool.QueryRow(ctx, s.sql.Get("Bookmark"), userID, key.Site, key.SeriesID).Scan(&w.Title, &w.Download, &w.Languages, &w.URL)
 	if err = wrap("find", "a follow", err); fault.Is(err, fault.NotFound) {
 		return w, false, nil
 	}

@@ -147,7 +147,7 @@ func TestFollowsTakeRevisions(t *testing.T) {
 		return c
 	}
 	wanted := func(key scraperclient.Key, download bool) []scraperclient.Follow {
-		return []scraperclient.Follow{{Key: key, Download: download, Languages: []string{"en"}}}
+		return []scraperclient.Follow{{Key: key, Download: download, Languages: []string{"en"}, Title: "T"}}
 	}
 	for i, tt := range []struct {
 		name      string

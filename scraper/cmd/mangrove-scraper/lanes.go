@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"mangrove/internal/config"
+	"mangrove/internal/fault"
 	"mangrove/scraper/internal/cover"
 	"mangrove/scraper/internal/fetch"
 	"mangrove/scraper/internal/inventory"
@@ -61,6 +62,17 @@ func (l *lanes) wake(site string) {
 	if w, ok := l.working[site]; ok {
 		w.Wake()
 	}
+}
+
+// Search asks a Site through its Lane, if it is ours.
+func (l *lanes) Search(ctx context.Context, site, query string) ([]source.Series, error) {
+	l.mu.Lock()
+	w, ok := l.working[site]
+	l.mu.Unlock()
+	if !ok {
+		return nil, fault.Newf(fault.Away, "search", site, "its Lane is not worked here now")
+	}
+	return w.Search(ctx, query)
 }
 
 // keep claims a Site's Lane and works it, again whenever the claim is lost, until

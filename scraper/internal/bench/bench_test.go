@@ -100,6 +100,7 @@ func (s site) Site() source.Site {
 }
 func (site) Listed() []source.Series                 { return nil }
 func (site) Recognise(string) (string, string, bool) { return "", "", false }
+func (site) Address(string) string                   { return "" }
 func (s site) Series(ctx context.Context, f source.Fetcher, ask source.Ask) (source.Reading, error) {
 	r, err := f.Get(ctx, source.Request{URL: ask.URL, Want: source.WantHTML, Validators: ask.Validators})
 	if err != nil || r.NotModified {

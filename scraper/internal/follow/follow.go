@@ -18,6 +18,8 @@ type Wish struct {
 	Key       source.Key
 	Download  bool
 	Languages []string
+	// URL and Title are what the person followed by, or "".
+	URL, Title string
 }
 
 // Message is one change of the follows, or the whole desired set.
@@ -31,8 +33,6 @@ type Message struct {
 // Placed is a Wish with where its Series is read.
 type Placed struct {
 	Wish
-	// Title and URL stand in until the first good read.
-	Title, URL string
 	// Listed is true for a Series its Site offers anyway.
 	Listed bool
 }
@@ -111,7 +111,7 @@ func (r *Reconciler) Apply(ctx context.Context, m Message) (Result, error) {
 			continue
 		}
 		s, listed := places[w.Key]
-		c.Follows = append(c.Follows, Placed{Wish: w, Title: s.Title, URL: s.URL, Listed: listed})
+		c.Follows = append(c.Follows, Placed{Wish: r.place(w, s), Listed: listed})
 	}
 	out.Revision, out.Stale, err = r.Store.ApplyFollows(ctx, c, time.Now())
 	if err != nil || out.Stale {
@@ -126,6 +126,22 @@ func (r *Reconciler) Apply(ctx context.Context, m Message) (Result, error) {
 		r.Wake(f.Key.Site)
 	}
 	return out, nil
+}
+
+// place says where the Series of a wish is read: where its Site lists it, where the
+// person's address leads if that is the same Series, or where its id tells.
+func (r *Reconciler) place(w Wish, listed source.Series) Wish {
+	a := r.Adapters[w.Key.Site]
+	id, url, ok := a.Recognise(w.URL)
+	switch {
+	case listed.URL != "":
+		w.URL, w.Title = listed.URL, listed.Title
+	case ok && id == w.Key.SeriesID:
+		w.URL = url
+	default:
+		w.URL = a.Address(w.Key.SeriesID)
+	}
+	return w
 }
 
 func keysOf(m Message) []source.Key {

@@ -49,6 +49,7 @@ func (a adapter) Site() source.Site {
 }
 func (a adapter) Listed() []source.Series               { return nil }
 func (adapter) Recognise(string) (string, string, bool) { return "", "", false }
+func (adapter) Address(string) string                   { return "" }
 
 func (a adapter) Series(ctx context.Context, f source.Fetcher, ask source.Ask) (source.Reading, error) {
 	if _, err := f.Get(ctx, source.Request{URL: a.base + "/s", Want: source.WantHTML}); err != nil {

@@ -153,6 +153,7 @@ type calendar struct {
 func (*calendar) Site() source.Site                       { return source.Site{Key: "t", Name: "Test", Pacing: time.Second} }
 func (*calendar) Listed() []source.Series                 { return nil }
 func (*calendar) Recognise(string) (string, string, bool) { return "", "", false }
+func (*calendar) Address(string) string                   { return "" }
 func (*calendar) Pages(context.Context, source.Fetcher, source.Key, source.Chapter) ([]source.Page, error) {
 	return nil, nil
 }

@@ -72,6 +72,16 @@ func (l *Lane) Wake() {
 	}
 }
 
+// Search asks the Site for a title, with the priority of a person waiting. It runs
+// beside the Lane's unit of work and shares its slots, pacing and circuit.
+func (l *Lane) Search(ctx context.Context, query string) ([]source.Series, error) {
+	s, ok := l.adapter.(source.Searcher)
+	if !ok {
+		return nil, fault.Newf(fault.Invalid, "search", l.site.Key, "this Site cannot be searched")
+	}
+	return s.Search(WithPriority(ctx, Person), l.fetcher, query)
+}
+
 // longestIdle bounds how long a Lane goes without looking at its queue, for
 // changes made where it cannot hear of them.
 const longestIdle = time.Minute

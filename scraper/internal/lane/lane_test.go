@@ -39,6 +39,7 @@ func (s *site) Listed() (out []source.Series) {
 }
 
 func (s *site) Recognise(string) (string, string, bool) { return "", "", false }
+func (*site) Address(string) string                     { return "" }
 
 func (s *site) Series(_ context.Context, _ source.Fetcher, ask source.Ask) (source.Reading, error) {
 	s.asked = append(s.asked, ask.SeriesID)

@@ -14,6 +14,7 @@ type adapter func(ask source.Ask) (source.Reading, error)
 func (adapter) Site() source.Site                       { return source.Site{} }
 func (adapter) Listed() []source.Series                 { return nil }
 func (adapter) Recognise(string) (string, string, bool) { return "", "", false }
+func (adapter) Address(string) string                   { return "" }
 func (a adapter) Series(_ context.Context, _ source.Fetcher, ask source.Ask) (source.Reading, error) {
 	return a(ask)
 }

@@ -3,8 +3,11 @@ package rpc
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"mangrove/internal/fault"
@@ -78,6 +81,37 @@ func (s *Server) RecogniseAddress(ctx context.Context, r *scraperv1.RecogniseAdd
 		out.Known = s.series(row)
 	case !fault.Is(err, fault.NotFound):
 		return nil, err
+	}
+	return out, nil
+}
+
+// clip keeps a text from outside within bounds.
+func clip(s string) string { return s[:min(len(s), maxAddress)] }
+
+// maxQuery bounds what a person may search for, in bytes.
+const maxQuery = 800
+
+// SearchSite asks one Site for a title.
+func (s *Server) SearchSite(ctx context.Context, r *scraperv1.SearchSiteRequest) (*scraperv1.SearchSiteResponse, error) {
+	query := strings.TrimSpace(r.GetQuery())
+	if query == "" || len(query) > maxQuery {
+		return nil, fault.Newf(fault.Invalid, "search", r.GetSite(), "the query is empty or too long")
+	}
+	a, ok := s.Adapters[r.GetSite()]
+	if !ok {
+		return nil, fault.Newf(fault.NotFound, "search", r.GetSite(), "no such Site")
+	}
+	if _, ok := a.(source.Searcher); !ok {
+		return nil, status.Error(codes.Unimplemented, a.Site().Name+" cannot be searched")
+	}
+	found, err := s.Searches.Search(ctx, r.GetSite(), query)
+	if err != nil {
+		return nil, err
+	}
+	out := &scraperv1.SearchSiteResponse{}
+	for _, f := range found[:min(len(found), 50)] {
+		m := s.series(store.SeriesRow{Key: source.Key{Site: r.GetSite(), SeriesID: f.ID}, Series: f})
+		out.Series = append(out.Series, m)
 	}
 	return out, nil
 }
@@ -174,6 +208,7 @@ func (s *Server) ListLanes(ctx context.Context, _ *scraperv1.ListLanesRequest) (
 		}
 		if a, ok := s.Adapters[l.Site]; ok {
 			d.PacingSeconds = a.Site().Pacing.Seconds()
+			_, d.Searchable = a.(source.Searcher)
 		}
 		for _, p := range passes {
 			if p.Site == l.Site {

@@ -51,6 +51,11 @@ type Follows interface {
 	Apply(ctx context.Context, m follow.Message) (follow.Result, error)
 }
 
+// Searches asks a Site through its Lane, with a person's priority.
+type Searches interface {
+	Search(ctx context.Context, site, query string) ([]source.Series, error)
+}
+
 // Covers reads kept covers.
 type Covers interface {
 	// Read returns the image of a digest and its type by content; class
@@ -67,6 +72,7 @@ type Server struct {
 	Store    Store
 	Follows  Follows
 	Covers   Covers
+	Searches Searches
 	Hub      *live.Hub
 	Adapters map[string]source.Adapter
 	// Wake makes a Site's Lane look for work.
@@ -164,7 +170,7 @@ func (s *Server) ApplyFollows(ctx context.Context, r *scraperv1.ApplyFollowsRequ
 		if err != nil {
 			return nil, err
 		}
-		m.Follows = append(m.Follows, follow.Wish{Key: key, Download: f.GetDownload(), Languages: f.GetLanguages()})
+		m.Follows = append(m.Follows, follow.Wish{Key: key, Download: f.GetDownload(), Languages: f.GetLanguages(), URL: clip(f.GetUrl()), Title: clip(f.GetTitle())})
 	}
 	for _, k := range r.GetUnfollowed() {
 		key, err := keyOf(k)

@@ -36,6 +36,9 @@ type Site struct {
 	ImagesInFlight int
 	// ListLife is how long the addresses of a page list stay good (JOB-10); 0 means a minute.
 	ListLife time.Duration
+	// Browser is true for a Site whose pages are only there once their scripts
+	// have run; its HTML is then read through the one supervised browser.
+	Browser bool
 	// WorkPrefix begins the names of its folders under work (STALL-3).
 	WorkPrefix string
 	// Loopback is the one loopback address, as host:port, that this Site's
@@ -119,12 +122,23 @@ type Adapter interface {
 	// Recognise returns the id and address of the Series whose page a person's
 	// address is, without asking the Site; ok is false when it is none of its.
 	Recognise(address string) (seriesID, url string, ok bool)
+	// Address is where the page of a Series lies, from its id alone; "" when the
+	// id does not tell.
+	Address(seriesID string) string
 	// Series reads the page of one Series. A title the Site says it does not
 	// have is NotFound; a page without the landmark every such page has is
 	// NoLandmark (POLL-10).
 	Series(ctx context.Context, f Fetcher, ask Ask) (Reading, error)
 	// Pages reads the page list of one chapter, in reading order.
 	Pages(ctx context.Context, f Fetcher, series Key, ch Chapter) ([]Page, error)
+}
+
+// Searcher is an Adapter whose Site can be searched.
+type Searcher interface {
+	Adapter
+	// Search asks the Site for a title and returns what it found, in its order,
+	// at most 50: ID, Title and URL at least.
+	Search(ctx context.Context, f Fetcher, query string) ([]Series, error)
 }
 
 // Want is the kind of thing asked for; it sets limits and what counts as an answer.

@@ -28,7 +28,7 @@ func TestFollowsEndInTheNewestSet(t *testing.T) {
 			t.Fatal(err)
 		}
 		placed := func(id string) follow.Placed {
-			return follow.Placed{Wish: follow.Wish{Key: source.Key{Site: key.Site, SeriesID: id}}, URL: "http://x/" + id}
+			return follow.Placed{Wish: follow.Wish{Key: source.Key{Site: key.Site, SeriesID: id}, URL: "http://x/" + id}}
 		}
 		whole := func(revision int64, set map[string]bool) follow.Change {
 			c := follow.Change{Revision: revision, Whole: true}

@@ -468,7 +468,7 @@ func TestCommitTwiceIsOnePublication(t *testing.T) {
 func TestFollowsConvergeWhateverTheOrder(t *testing.T) {
 	a, b := source.Key{Site: "sample", SeriesID: "a"}, source.Key{Site: "sample", SeriesID: "b"}
 	wish := func(k source.Key) follow.Placed {
-		return follow.Placed{Wish: follow.Wish{Key: k}, URL: "http://x/" + k.SeriesID}
+		return follow.Placed{Wish: follow.Wish{Key: k, URL: "http://x/" + k.SeriesID}}
 	}
 	s := setup(t)
 	ctx := t.Context()
@@ -636,7 +636,7 @@ func TestNewChaptersAreAnnouncedOnce(t *testing.T) {
 	s := setup(t)
 	ctx := t.Context()
 	now := time.Now()
-	if _, _, err := s.ApplyFollows(ctx, follow.Change{Revision: 1, Follows: []follow.Placed{{Wish: follow.Wish{Key: key}, URL: "http://x"}}}, now); err != nil {
+	if _, _, err := s.ApplyFollows(ctx, follow.Change{Revision: 1, Follows: []follow.Placed{{Wish: follow.Wish{Key: key, URL: "http://x"}}}}, now); err != nil {
 		t.Fatal(err)
 	}
 	for i, r := range []source.Reading{reading("1"), reading("2", "1"), reading("1"), reading("2", "1")} {

@@ -961,6 +961,107 @@ func (x *RecogniseAddressResponse) GetKnown() *Series {
 	return nil
 }
 
+// SearchSiteRequest asks one Site.
+type SearchSiteRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// site is the Site's key.
+	Site string `protobuf:"bytes,1,opt,name=site,proto3" json:"site,omitempty"`
+	// query is what a person typed, at most 200 characters.
+	Query         string `protobuf:"bytes,2,opt,name=query,proto3" json:"query,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SearchSiteRequest) Reset() {
+	*x = SearchSiteRequest{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SearchSiteRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SearchSiteRequest) ProtoMessage() {}
+
+func (x *SearchSiteRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SearchSiteRequest.ProtoReflect.Descriptor instead.
+func (*SearchSiteRequest) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *SearchSiteRequest) GetSite() string {
+	if x != nil {
+		return x.Site
+	}
+	return ""
+}
+
+func (x *SearchSiteRequest) GetQuery() string {
+	if x != nil {
+		return x.Query
+	}
+	return ""
+}
+
+// SearchSiteResponse lists what the Site found.
+type SearchSiteResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// series are in the Site's order, at most 50.
+	Series        []*Series `protobuf:"bytes,1,rep,name=series,proto3" json:"series,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SearchSiteResponse) Reset() {
+	*x = SearchSiteResponse{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SearchSiteResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SearchSiteResponse) ProtoMessage() {}
+
+func (x *SearchSiteResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SearchSiteResponse.ProtoReflect.Descriptor instead.
+func (*SearchSiteResponse) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *SearchSiteResponse) GetSeries() []*Series {
+	if x != nil {
+		return x.Series
+	}
+	return nil
+}
+
 // MoveSeriesRequest says from where to where.
 type MoveSeriesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -974,7 +1075,7 @@ type MoveSeriesRequest struct {
 
 func (x *MoveSeriesRequest) Reset() {
 	*x = MoveSeriesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[9]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -986,7 +1087,7 @@ func (x *MoveSeriesRequest) String() string {
 func (*MoveSeriesRequest) ProtoMessage() {}
 
 func (x *MoveSeriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[9]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -999,7 +1100,7 @@ func (x *MoveSeriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveSeriesRequest.ProtoReflect.Descriptor instead.
 func (*MoveSeriesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{9}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *MoveSeriesRequest) GetKey() *SeriesKey {
@@ -1027,7 +1128,7 @@ type MoveSeriesResponse struct {
 
 func (x *MoveSeriesResponse) Reset() {
 	*x = MoveSeriesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[10]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1039,7 +1140,7 @@ func (x *MoveSeriesResponse) String() string {
 func (*MoveSeriesResponse) ProtoMessage() {}
 
 func (x *MoveSeriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[10]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1052,7 +1153,7 @@ func (x *MoveSeriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveSeriesResponse.ProtoReflect.Descriptor instead.
 func (*MoveSeriesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{10}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *MoveSeriesResponse) GetKey() *SeriesKey {
@@ -1075,7 +1176,7 @@ type Move struct {
 
 func (x *Move) Reset() {
 	*x = Move{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[11]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1087,7 +1188,7 @@ func (x *Move) String() string {
 func (*Move) ProtoMessage() {}
 
 func (x *Move) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[11]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1100,7 +1201,7 @@ func (x *Move) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Move.ProtoReflect.Descriptor instead.
 func (*Move) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{11}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Move) GetFrom() *SeriesKey {
@@ -1128,7 +1229,7 @@ type RequestPollsRequest struct {
 
 func (x *RequestPollsRequest) Reset() {
 	*x = RequestPollsRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[12]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1140,7 +1241,7 @@ func (x *RequestPollsRequest) String() string {
 func (*RequestPollsRequest) ProtoMessage() {}
 
 func (x *RequestPollsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[12]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1153,7 +1254,7 @@ func (x *RequestPollsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestPollsRequest.ProtoReflect.Descriptor instead.
 func (*RequestPollsRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{12}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *RequestPollsRequest) GetKeys() []*SeriesKey {
@@ -1174,7 +1275,7 @@ type RequestPollsResponse struct {
 
 func (x *RequestPollsResponse) Reset() {
 	*x = RequestPollsResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[13]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1186,7 +1287,7 @@ func (x *RequestPollsResponse) String() string {
 func (*RequestPollsResponse) ProtoMessage() {}
 
 func (x *RequestPollsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[13]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1199,7 +1300,7 @@ func (x *RequestPollsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestPollsResponse.ProtoReflect.Descriptor instead.
 func (*RequestPollsResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{13}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *RequestPollsResponse) GetStamped() int32 {
@@ -1228,7 +1329,7 @@ type ListWorklistRequest struct {
 
 func (x *ListWorklistRequest) Reset() {
 	*x = ListWorklistRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[14]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1240,7 +1341,7 @@ func (x *ListWorklistRequest) String() string {
 func (*ListWorklistRequest) ProtoMessage() {}
 
 func (x *ListWorklistRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[14]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1253,7 +1354,7 @@ func (x *ListWorklistRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListWorklistRequest.ProtoReflect.Descriptor instead.
 func (*ListWorklistRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{14}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListWorklistRequest) GetSite() string {
@@ -1312,7 +1413,7 @@ type WorklistItem struct {
 
 func (x *WorklistItem) Reset() {
 	*x = WorklistItem{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[15]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1324,7 +1425,7 @@ func (x *WorklistItem) String() string {
 func (*WorklistItem) ProtoMessage() {}
 
 func (x *WorklistItem) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[15]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1337,7 +1438,7 @@ func (x *WorklistItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorklistItem.ProtoReflect.Descriptor instead.
 func (*WorklistItem) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{15}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *WorklistItem) GetSeries() *Series {
@@ -1395,7 +1496,7 @@ type OutcomeCount struct {
 
 func (x *OutcomeCount) Reset() {
 	*x = OutcomeCount{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[16]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1407,7 +1508,7 @@ func (x *OutcomeCount) String() string {
 func (*OutcomeCount) ProtoMessage() {}
 
 func (x *OutcomeCount) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[16]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1420,7 +1521,7 @@ func (x *OutcomeCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OutcomeCount.ProtoReflect.Descriptor instead.
 func (*OutcomeCount) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{16}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *OutcomeCount) GetOutcome() string {
@@ -1456,7 +1557,7 @@ type ListWorklistResponse struct {
 
 func (x *ListWorklistResponse) Reset() {
 	*x = ListWorklistResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[17]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1468,7 +1569,7 @@ func (x *ListWorklistResponse) String() string {
 func (*ListWorklistResponse) ProtoMessage() {}
 
 func (x *ListWorklistResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[17]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1481,7 +1582,7 @@ func (x *ListWorklistResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListWorklistResponse.ProtoReflect.Descriptor instead.
 func (*ListWorklistResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{17}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListWorklistResponse) GetItems() []*WorklistItem {
@@ -1550,7 +1651,7 @@ type Pass struct {
 
 func (x *Pass) Reset() {
 	*x = Pass{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[18]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1562,7 +1663,7 @@ func (x *Pass) String() string {
 func (*Pass) ProtoMessage() {}
 
 func (x *Pass) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[18]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1575,7 +1676,7 @@ func (x *Pass) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pass.ProtoReflect.Descriptor instead.
 func (*Pass) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{18}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Pass) GetStartedAt() *timestamppb.Timestamp {
@@ -1680,6 +1781,8 @@ type LaneDetail struct {
 	Current string `protobuf:"bytes,10,opt,name=current,proto3" json:"current,omitempty"`
 	// pacing_seconds is the least time between two requests.
 	PacingSeconds float64 `protobuf:"fixed64,11,opt,name=pacing_seconds,json=pacingSeconds,proto3" json:"pacing_seconds,omitempty"`
+	// searchable is true when SearchSite asks this Site.
+	Searchable bool `protobuf:"varint,13,opt,name=searchable,proto3" json:"searchable,omitempty"`
 	// jobs counts its outstanding Jobs.
 	Jobs          int32 `protobuf:"varint,12,opt,name=jobs,proto3" json:"jobs,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1688,7 +1791,7 @@ type LaneDetail struct {
 
 func (x *LaneDetail) Reset() {
 	*x = LaneDetail{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[19]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1700,7 +1803,7 @@ func (x *LaneDetail) String() string {
 func (*LaneDetail) ProtoMessage() {}
 
 func (x *LaneDetail) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[19]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1713,7 +1816,7 @@ func (x *LaneDetail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LaneDetail.ProtoReflect.Descriptor instead.
 func (*LaneDetail) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{19}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *LaneDetail) GetLane() *Lane {
@@ -1793,6 +1896,13 @@ func (x *LaneDetail) GetPacingSeconds() float64 {
 	return 0
 }
 
+func (x *LaneDetail) GetSearchable() bool {
+	if x != nil {
+		return x.Searchable
+	}
+	return false
+}
+
 func (x *LaneDetail) GetJobs() int32 {
 	if x != nil {
 		return x.Jobs
@@ -1809,7 +1919,7 @@ type ListLanesRequest struct {
 
 func (x *ListLanesRequest) Reset() {
 	*x = ListLanesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[20]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1821,7 +1931,7 @@ func (x *ListLanesRequest) String() string {
 func (*ListLanesRequest) ProtoMessage() {}
 
 func (x *ListLanesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[20]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1834,7 +1944,7 @@ func (x *ListLanesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLanesRequest.ProtoReflect.Descriptor instead.
 func (*ListLanesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{20}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{22}
 }
 
 // ListLanesResponse lists Lanes: those that need a person first, then resting, then well.
@@ -1850,7 +1960,7 @@ type ListLanesResponse struct {
 
 func (x *ListLanesResponse) Reset() {
 	*x = ListLanesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[21]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1862,7 +1972,7 @@ func (x *ListLanesResponse) String() string {
 func (*ListLanesResponse) ProtoMessage() {}
 
 func (x *ListLanesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[21]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1875,7 +1985,7 @@ func (x *ListLanesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLanesResponse.ProtoReflect.Descriptor instead.
 func (*ListLanesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{21}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ListLanesResponse) GetLanes() []*LaneDetail {
@@ -1903,7 +2013,7 @@ type ListNewChaptersRequest struct {
 
 func (x *ListNewChaptersRequest) Reset() {
 	*x = ListNewChaptersRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[22]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1915,7 +2025,7 @@ func (x *ListNewChaptersRequest) String() string {
 func (*ListNewChaptersRequest) ProtoMessage() {}
 
 func (x *ListNewChaptersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[22]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1928,7 +2038,7 @@ func (x *ListNewChaptersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNewChaptersRequest.ProtoReflect.Descriptor instead.
 func (*ListNewChaptersRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{22}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListNewChaptersRequest) GetLimit() int32 {
@@ -1953,7 +2063,7 @@ type NewChapter struct {
 
 func (x *NewChapter) Reset() {
 	*x = NewChapter{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[23]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1965,7 +2075,7 @@ func (x *NewChapter) String() string {
 func (*NewChapter) ProtoMessage() {}
 
 func (x *NewChapter) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[23]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1978,7 +2088,7 @@ func (x *NewChapter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NewChapter.ProtoReflect.Descriptor instead.
 func (*NewChapter) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{23}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *NewChapter) GetSeries() *Series {
@@ -2013,7 +2123,7 @@ type ListNewChaptersResponse struct {
 
 func (x *ListNewChaptersResponse) Reset() {
 	*x = ListNewChaptersResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[24]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2025,7 +2135,7 @@ func (x *ListNewChaptersResponse) String() string {
 func (*ListNewChaptersResponse) ProtoMessage() {}
 
 func (x *ListNewChaptersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[24]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2038,7 +2148,7 @@ func (x *ListNewChaptersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNewChaptersResponse.ProtoReflect.Descriptor instead.
 func (*ListNewChaptersResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{24}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ListNewChaptersResponse) GetChapters() []*NewChapter {
@@ -2057,7 +2167,7 @@ type GetStatusRequest struct {
 
 func (x *GetStatusRequest) Reset() {
 	*x = GetStatusRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[25]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2069,7 +2179,7 @@ func (x *GetStatusRequest) String() string {
 func (*GetStatusRequest) ProtoMessage() {}
 
 func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[25]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2082,7 +2192,7 @@ func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatusRequest.ProtoReflect.Descriptor instead.
 func (*GetStatusRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{25}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{27}
 }
 
 // GetStatusResponse is the scraper's state.
@@ -2110,7 +2220,7 @@ type GetStatusResponse struct {
 
 func (x *GetStatusResponse) Reset() {
 	*x = GetStatusResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[26]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2122,7 +2232,7 @@ func (x *GetStatusResponse) String() string {
 func (*GetStatusResponse) ProtoMessage() {}
 
 func (x *GetStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[26]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2135,7 +2245,7 @@ func (x *GetStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatusResponse.ProtoReflect.Descriptor instead.
 func (*GetStatusResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{26}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *GetStatusResponse) GetVersion() string {
@@ -2205,7 +2315,7 @@ type ListSeriesRequest struct {
 
 func (x *ListSeriesRequest) Reset() {
 	*x = ListSeriesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[27]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2217,7 +2327,7 @@ func (x *ListSeriesRequest) String() string {
 func (*ListSeriesRequest) ProtoMessage() {}
 
 func (x *ListSeriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[27]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2230,7 +2340,7 @@ func (x *ListSeriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSeriesRequest.ProtoReflect.Descriptor instead.
 func (*ListSeriesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{27}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListSeriesRequest) GetOrigin() string {
@@ -2251,7 +2361,7 @@ type ListSeriesResponse struct {
 
 func (x *ListSeriesResponse) Reset() {
 	*x = ListSeriesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[28]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2263,7 +2373,7 @@ func (x *ListSeriesResponse) String() string {
 func (*ListSeriesResponse) ProtoMessage() {}
 
 func (x *ListSeriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[28]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2276,7 +2386,7 @@ func (x *ListSeriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSeriesResponse.ProtoReflect.Descriptor instead.
 func (*ListSeriesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{28}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListSeriesResponse) GetSeries() []*Series {
@@ -2297,7 +2407,7 @@ type GetSeriesRequest struct {
 
 func (x *GetSeriesRequest) Reset() {
 	*x = GetSeriesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[29]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2309,7 +2419,7 @@ func (x *GetSeriesRequest) String() string {
 func (*GetSeriesRequest) ProtoMessage() {}
 
 func (x *GetSeriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[29]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2322,7 +2432,7 @@ func (x *GetSeriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSeriesRequest.ProtoReflect.Descriptor instead.
 func (*GetSeriesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{29}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *GetSeriesRequest) GetKey() *SeriesKey {
@@ -2343,7 +2453,7 @@ type GetSeriesResponse struct {
 
 func (x *GetSeriesResponse) Reset() {
 	*x = GetSeriesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[30]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2355,7 +2465,7 @@ func (x *GetSeriesResponse) String() string {
 func (*GetSeriesResponse) ProtoMessage() {}
 
 func (x *GetSeriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[30]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2368,7 +2478,7 @@ func (x *GetSeriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSeriesResponse.ProtoReflect.Descriptor instead.
 func (*GetSeriesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{30}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *GetSeriesResponse) GetState() *SeriesState {
@@ -2389,7 +2499,7 @@ type WatchSeriesRequest struct {
 
 func (x *WatchSeriesRequest) Reset() {
 	*x = WatchSeriesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[31]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2401,7 +2511,7 @@ func (x *WatchSeriesRequest) String() string {
 func (*WatchSeriesRequest) ProtoMessage() {}
 
 func (x *WatchSeriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[31]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2414,7 +2524,7 @@ func (x *WatchSeriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSeriesRequest.ProtoReflect.Descriptor instead.
 func (*WatchSeriesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{31}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *WatchSeriesRequest) GetKey() *SeriesKey {
@@ -2435,7 +2545,7 @@ type WatchSeriesResponse struct {
 
 func (x *WatchSeriesResponse) Reset() {
 	*x = WatchSeriesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[32]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2447,7 +2557,7 @@ func (x *WatchSeriesResponse) String() string {
 func (*WatchSeriesResponse) ProtoMessage() {}
 
 func (x *WatchSeriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[32]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2460,7 +2570,7 @@ func (x *WatchSeriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSeriesResponse.ProtoReflect.Descriptor instead.
 func (*WatchSeriesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{32}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *WatchSeriesResponse) GetState() *SeriesState {
@@ -2481,7 +2591,7 @@ type GetCoverRequest struct {
 
 func (x *GetCoverRequest) Reset() {
 	*x = GetCoverRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[33]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2493,7 +2603,7 @@ func (x *GetCoverRequest) String() string {
 func (*GetCoverRequest) ProtoMessage() {}
 
 func (x *GetCoverRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[33]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2506,7 +2616,7 @@ func (x *GetCoverRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCoverRequest.ProtoReflect.Descriptor instead.
 func (*GetCoverRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{33}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *GetCoverRequest) GetKey() *SeriesKey {
@@ -2531,7 +2641,7 @@ type GetCoverResponse struct {
 
 func (x *GetCoverResponse) Reset() {
 	*x = GetCoverResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[34]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2543,7 +2653,7 @@ func (x *GetCoverResponse) String() string {
 func (*GetCoverResponse) ProtoMessage() {}
 
 func (x *GetCoverResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[34]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2556,7 +2666,7 @@ func (x *GetCoverResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCoverResponse.ProtoReflect.Descriptor instead.
 func (*GetCoverResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{34}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *GetCoverResponse) GetMediaType() string {
@@ -2588,14 +2698,18 @@ type Follow struct {
 	// download is true when new chapters are to be downloaded without asking.
 	Download bool `protobuf:"varint,2,opt,name=download,proto3" json:"download,omitempty"`
 	// languages are wanted BCP 47 tags in order; empty takes the Site's default.
-	Languages     []string `protobuf:"bytes,3,rep,name=languages,proto3" json:"languages,omitempty"`
+	Languages []string `protobuf:"bytes,3,rep,name=languages,proto3" json:"languages,omitempty"`
+	// url is the address of the Series page where the follow came by one; "" otherwise.
+	Url string `protobuf:"bytes,4,opt,name=url,proto3" json:"url,omitempty"`
+	// title stands in until the first good read; "" when unknown.
+	Title         string `protobuf:"bytes,5,opt,name=title,proto3" json:"title,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Follow) Reset() {
 	*x = Follow{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[35]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2607,7 +2721,7 @@ func (x *Follow) String() string {
 func (*Follow) ProtoMessage() {}
 
 func (x *Follow) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[35]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2620,7 +2734,7 @@ func (x *Follow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Follow.ProtoReflect.Descriptor instead.
 func (*Follow) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{35}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Follow) GetKey() *SeriesKey {
@@ -2644,6 +2758,20 @@ func (x *Follow) GetLanguages() []string {
 	return nil
 }
 
+func (x *Follow) GetUrl() string {
+	if x != nil {
+		return x.Url
+	}
+	return ""
+}
+
+func (x *Follow) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
 // ApplyFollowsRequest carries a change of the follows.
 type ApplyFollowsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2661,7 +2789,7 @@ type ApplyFollowsRequest struct {
 
 func (x *ApplyFollowsRequest) Reset() {
 	*x = ApplyFollowsRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[36]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2673,7 +2801,7 @@ func (x *ApplyFollowsRequest) String() string {
 func (*ApplyFollowsRequest) ProtoMessage() {}
 
 func (x *ApplyFollowsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[36]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2686,7 +2814,7 @@ func (x *ApplyFollowsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyFollowsRequest.ProtoReflect.Descriptor instead.
 func (*ApplyFollowsRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{36}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ApplyFollowsRequest) GetRevision() int64 {
@@ -2734,7 +2862,7 @@ type ApplyFollowsResponse struct {
 
 func (x *ApplyFollowsResponse) Reset() {
 	*x = ApplyFollowsResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[37]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2746,7 +2874,7 @@ func (x *ApplyFollowsResponse) String() string {
 func (*ApplyFollowsResponse) ProtoMessage() {}
 
 func (x *ApplyFollowsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[37]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2759,7 +2887,7 @@ func (x *ApplyFollowsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyFollowsResponse.ProtoReflect.Descriptor instead.
 func (*ApplyFollowsResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{37}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ApplyFollowsResponse) GetRevision() int64 {
@@ -2801,7 +2929,7 @@ type RequestPollRequest struct {
 
 func (x *RequestPollRequest) Reset() {
 	*x = RequestPollRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[38]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2813,7 +2941,7 @@ func (x *RequestPollRequest) String() string {
 func (*RequestPollRequest) ProtoMessage() {}
 
 func (x *RequestPollRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[38]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2826,7 +2954,7 @@ func (x *RequestPollRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestPollRequest.ProtoReflect.Descriptor instead.
 func (*RequestPollRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{38}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *RequestPollRequest) GetKey() *SeriesKey {
@@ -2847,7 +2975,7 @@ type RequestPollResponse struct {
 
 func (x *RequestPollResponse) Reset() {
 	*x = RequestPollResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[39]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2859,7 +2987,7 @@ func (x *RequestPollResponse) String() string {
 func (*RequestPollResponse) ProtoMessage() {}
 
 func (x *RequestPollResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[39]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2872,7 +3000,7 @@ func (x *RequestPollResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestPollResponse.ProtoReflect.Descriptor instead.
 func (*RequestPollResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{39}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *RequestPollResponse) GetRequestedAt() *timestamppb.Timestamp {
@@ -2913,7 +3041,7 @@ type LibraryChange struct {
 
 func (x *LibraryChange) Reset() {
 	*x = LibraryChange{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[40]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2925,7 +3053,7 @@ func (x *LibraryChange) String() string {
 func (*LibraryChange) ProtoMessage() {}
 
 func (x *LibraryChange) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[40]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2938,7 +3066,7 @@ func (x *LibraryChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LibraryChange.ProtoReflect.Descriptor instead.
 func (*LibraryChange) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{40}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *LibraryChange) GetRevision() int64 {
@@ -3033,7 +3161,7 @@ type ListLibraryChangesRequest struct {
 
 func (x *ListLibraryChangesRequest) Reset() {
 	*x = ListLibraryChangesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[41]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3045,7 +3173,7 @@ func (x *ListLibraryChangesRequest) String() string {
 func (*ListLibraryChangesRequest) ProtoMessage() {}
 
 func (x *ListLibraryChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[41]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3058,7 +3186,7 @@ func (x *ListLibraryChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLibraryChangesRequest.ProtoReflect.Descriptor instead.
 func (*ListLibraryChangesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{41}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ListLibraryChangesRequest) GetEpoch() string {
@@ -3097,7 +3225,7 @@ type ListLibraryChangesResponse struct {
 
 func (x *ListLibraryChangesResponse) Reset() {
 	*x = ListLibraryChangesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[42]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3109,7 +3237,7 @@ func (x *ListLibraryChangesResponse) String() string {
 func (*ListLibraryChangesResponse) ProtoMessage() {}
 
 func (x *ListLibraryChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[42]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3122,7 +3250,7 @@ func (x *ListLibraryChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLibraryChangesResponse.ProtoReflect.Descriptor instead.
 func (*ListLibraryChangesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{42}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ListLibraryChangesResponse) GetEpoch() string {
@@ -3155,7 +3283,7 @@ type WatchLibraryRequest struct {
 
 func (x *WatchLibraryRequest) Reset() {
 	*x = WatchLibraryRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[43]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3167,7 +3295,7 @@ func (x *WatchLibraryRequest) String() string {
 func (*WatchLibraryRequest) ProtoMessage() {}
 
 func (x *WatchLibraryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[43]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3180,7 +3308,7 @@ func (x *WatchLibraryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchLibraryRequest.ProtoReflect.Descriptor instead.
 func (*WatchLibraryRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{43}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{45}
 }
 
 // WatchLibraryResponse tells the head.
@@ -3196,7 +3324,7 @@ type WatchLibraryResponse struct {
 
 func (x *WatchLibraryResponse) Reset() {
 	*x = WatchLibraryResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[44]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3208,7 +3336,7 @@ func (x *WatchLibraryResponse) String() string {
 func (*WatchLibraryResponse) ProtoMessage() {}
 
 func (x *WatchLibraryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[44]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3221,7 +3349,7 @@ func (x *WatchLibraryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchLibraryResponse.ProtoReflect.Descriptor instead.
 func (*WatchLibraryResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{44}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *WatchLibraryResponse) GetEpoch() string {
@@ -3327,7 +3455,12 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\x03key\x18\x01 \x01(\v2\x1e.mangrove.scraper.v1.SeriesKeyR\x03key\x12\x10\n" +
 	"\x03url\x18\x02 \x01(\tR\x03url\x12\x1b\n" +
 	"\tsite_name\x18\x03 \x01(\tR\bsiteName\x121\n" +
-	"\x05known\x18\x04 \x01(\v2\x1b.mangrove.scraper.v1.SeriesR\x05known\"_\n" +
+	"\x05known\x18\x04 \x01(\v2\x1b.mangrove.scraper.v1.SeriesR\x05known\"=\n" +
+	"\x11SearchSiteRequest\x12\x12\n" +
+	"\x04site\x18\x01 \x01(\tR\x04site\x12\x14\n" +
+	"\x05query\x18\x02 \x01(\tR\x05query\"I\n" +
+	"\x12SearchSiteResponse\x123\n" +
+	"\x06series\x18\x01 \x03(\v2\x1b.mangrove.scraper.v1.SeriesR\x06series\"_\n" +
 	"\x11MoveSeriesRequest\x120\n" +
 	"\x03key\x18\x01 \x01(\v2\x1e.mangrove.scraper.v1.SeriesKeyR\x03key\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\"F\n" +
@@ -3378,7 +3511,7 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\arefused\x18\t \x01(\x05R\arefused\x12 \n" +
 	"\vunreachable\x18\n" +
 	" \x01(\x05R\vunreachable\x12!\n" +
-	"\fnew_chapters\x18\v \x01(\x05R\vnewChapters\"\x9a\x04\n" +
+	"\fnew_chapters\x18\v \x01(\x05R\vnewChapters\"\xba\x04\n" +
 	"\n" +
 	"LaneDetail\x12-\n" +
 	"\x04lane\x18\x01 \x01(\v2\x19.mangrove.scraper.v1.LaneR\x04lane\x12\x16\n" +
@@ -3393,7 +3526,10 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"retryAfter\x12\x18\n" +
 	"\acurrent\x18\n" +
 	" \x01(\tR\acurrent\x12%\n" +
-	"\x0epacing_seconds\x18\v \x01(\x01R\rpacingSeconds\x12\x12\n" +
+	"\x0epacing_seconds\x18\v \x01(\x01R\rpacingSeconds\x12\x1e\n" +
+	"\n" +
+	"searchable\x18\r \x01(\bR\n" +
+	"searchable\x12\x12\n" +
 	"\x04jobs\x18\f \x01(\x05R\x04jobs\"\x12\n" +
 	"\x10ListLanesRequest\"\x8b\x01\n" +
 	"\x11ListLanesResponse\x125\n" +
@@ -3437,11 +3573,13 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\n" +
 	"media_type\x18\x01 \x01(\tR\tmediaType\x12\x12\n" +
 	"\x04data\x18\x02 \x01(\fR\x04data\x12\x16\n" +
-	"\x06sha256\x18\x03 \x01(\tR\x06sha256\"t\n" +
+	"\x06sha256\x18\x03 \x01(\tR\x06sha256\"\x9c\x01\n" +
 	"\x06Follow\x120\n" +
 	"\x03key\x18\x01 \x01(\v2\x1e.mangrove.scraper.v1.SeriesKeyR\x03key\x12\x1a\n" +
 	"\bdownload\x18\x02 \x01(\bR\bdownload\x12\x1c\n" +
-	"\tlanguages\x18\x03 \x03(\tR\tlanguages\"\xbe\x01\n" +
+	"\tlanguages\x18\x03 \x03(\tR\tlanguages\x12\x10\n" +
+	"\x03url\x18\x04 \x01(\tR\x03url\x12\x14\n" +
+	"\x05title\x18\x05 \x01(\tR\x05title\"\xbe\x01\n" +
 	"\x13ApplyFollowsRequest\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x03R\brevision\x12\x14\n" +
 	"\x05whole\x18\x02 \x01(\bR\x05whole\x125\n" +
@@ -3482,7 +3620,7 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\x13WatchLibraryRequest\"@\n" +
 	"\x14WatchLibraryResponse\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\tR\x05epoch\x12\x12\n" +
-	"\x04head\x18\x02 \x01(\x03R\x04head2\xed\v\n" +
+	"\x04head\x18\x02 \x01(\x03R\x04head2\xcc\f\n" +
 	"\x0eScraperService\x12Z\n" +
 	"\tGetStatus\x12%.mangrove.scraper.v1.GetStatusRequest\x1a&.mangrove.scraper.v1.GetStatusResponse\x12]\n" +
 	"\n" +
@@ -3494,6 +3632,8 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\vRequestPoll\x12'.mangrove.scraper.v1.RequestPollRequest\x1a(.mangrove.scraper.v1.RequestPollResponse\x12c\n" +
 	"\fRequestPolls\x12(.mangrove.scraper.v1.RequestPollsRequest\x1a).mangrove.scraper.v1.RequestPollsResponse\x12o\n" +
 	"\x10RecogniseAddress\x12,.mangrove.scraper.v1.RecogniseAddressRequest\x1a-.mangrove.scraper.v1.RecogniseAddressResponse\x12]\n" +
+	"\n" +
+	"SearchSite\x12&.mangrove.scraper.v1.SearchSiteRequest\x1a'.mangrove.scraper.v1.SearchSiteResponse\x12]\n" +
 	"\n" +
 	"MoveSeries\x12&.mangrove.scraper.v1.MoveSeriesRequest\x1a'.mangrove.scraper.v1.MoveSeriesResponse\x12c\n" +
 	"\fListWorklist\x12(.mangrove.scraper.v1.ListWorklistRequest\x1a).mangrove.scraper.v1.ListWorklistResponse\x12Z\n" +
@@ -3514,7 +3654,7 @@ func file_mangrove_scraper_v1_scraper_proto_rawDescGZIP() []byte {
 	return file_mangrove_scraper_v1_scraper_proto_rawDescData
 }
 
-var file_mangrove_scraper_v1_scraper_proto_msgTypes = make([]protoimpl.MessageInfo, 45)
+var file_mangrove_scraper_v1_scraper_proto_msgTypes = make([]protoimpl.MessageInfo, 47)
 var file_mangrove_scraper_v1_scraper_proto_goTypes = []any{
 	(*SeriesKey)(nil),                  // 0: mangrove.scraper.v1.SeriesKey
 	(*Series)(nil),                     // 1: mangrove.scraper.v1.Series
@@ -3525,149 +3665,154 @@ var file_mangrove_scraper_v1_scraper_proto_goTypes = []any{
 	(*SeriesState)(nil),                // 6: mangrove.scraper.v1.SeriesState
 	(*RecogniseAddressRequest)(nil),    // 7: mangrove.scraper.v1.RecogniseAddressRequest
 	(*RecogniseAddressResponse)(nil),   // 8: mangrove.scraper.v1.RecogniseAddressResponse
-	(*MoveSeriesRequest)(nil),          // 9: mangrove.scraper.v1.MoveSeriesRequest
-	(*MoveSeriesResponse)(nil),         // 10: mangrove.scraper.v1.MoveSeriesResponse
-	(*Move)(nil),                       // 11: mangrove.scraper.v1.Move
-	(*RequestPollsRequest)(nil),        // 12: mangrove.scraper.v1.RequestPollsRequest
-	(*RequestPollsResponse)(nil),       // 13: mangrove.scraper.v1.RequestPollsResponse
-	(*ListWorklistRequest)(nil),        // 14: mangrove.scraper.v1.ListWorklistRequest
-	(*WorklistItem)(nil),               // 15: mangrove.scraper.v1.WorklistItem
-	(*OutcomeCount)(nil),               // 16: mangrove.scraper.v1.OutcomeCount
-	(*ListWorklistResponse)(nil),       // 17: mangrove.scraper.v1.ListWorklistResponse
-	(*Pass)(nil),                       // 18: mangrove.scraper.v1.Pass
-	(*LaneDetail)(nil),                 // 19: mangrove.scraper.v1.LaneDetail
-	(*ListLanesRequest)(nil),           // 20: mangrove.scraper.v1.ListLanesRequest
-	(*ListLanesResponse)(nil),          // 21: mangrove.scraper.v1.ListLanesResponse
-	(*ListNewChaptersRequest)(nil),     // 22: mangrove.scraper.v1.ListNewChaptersRequest
-	(*NewChapter)(nil),                 // 23: mangrove.scraper.v1.NewChapter
-	(*ListNewChaptersResponse)(nil),    // 24: mangrove.scraper.v1.ListNewChaptersResponse
-	(*GetStatusRequest)(nil),           // 25: mangrove.scraper.v1.GetStatusRequest
-	(*GetStatusResponse)(nil),          // 26: mangrove.scraper.v1.GetStatusResponse
-	(*ListSeriesRequest)(nil),          // 27: mangrove.scraper.v1.ListSeriesRequest
-	(*ListSeriesResponse)(nil),         // 28: mangrove.scraper.v1.ListSeriesResponse
-	(*GetSeriesRequest)(nil),           // 29: mangrove.scraper.v1.GetSeriesRequest
-	(*GetSeriesResponse)(nil),          // 30: mangrove.scraper.v1.GetSeriesResponse
-	(*WatchSeriesRequest)(nil),         // 31: mangrove.scraper.v1.WatchSeriesRequest
-	(*WatchSeriesResponse)(nil),        // 32: mangrove.scraper.v1.WatchSeriesResponse
-	(*GetCoverRequest)(nil),            // 33: mangrove.scraper.v1.GetCoverRequest
-	(*GetCoverResponse)(nil),           // 34: mangrove.scraper.v1.GetCoverResponse
-	(*Follow)(nil),                     // 35: mangrove.scraper.v1.Follow
-	(*ApplyFollowsRequest)(nil),        // 36: mangrove.scraper.v1.ApplyFollowsRequest
-	(*ApplyFollowsResponse)(nil),       // 37: mangrove.scraper.v1.ApplyFollowsResponse
-	(*RequestPollRequest)(nil),         // 38: mangrove.scraper.v1.RequestPollRequest
-	(*RequestPollResponse)(nil),        // 39: mangrove.scraper.v1.RequestPollResponse
-	(*LibraryChange)(nil),              // 40: mangrove.scraper.v1.LibraryChange
-	(*ListLibraryChangesRequest)(nil),  // 41: mangrove.scraper.v1.ListLibraryChangesRequest
-	(*ListLibraryChangesResponse)(nil), // 42: mangrove.scraper.v1.ListLibraryChangesResponse
-	(*WatchLibraryRequest)(nil),        // 43: mangrove.scraper.v1.WatchLibraryRequest
-	(*WatchLibraryResponse)(nil),       // 44: mangrove.scraper.v1.WatchLibraryResponse
-	(*timestamppb.Timestamp)(nil),      // 45: google.protobuf.Timestamp
+	(*SearchSiteRequest)(nil),          // 9: mangrove.scraper.v1.SearchSiteRequest
+	(*SearchSiteResponse)(nil),         // 10: mangrove.scraper.v1.SearchSiteResponse
+	(*MoveSeriesRequest)(nil),          // 11: mangrove.scraper.v1.MoveSeriesRequest
+	(*MoveSeriesResponse)(nil),         // 12: mangrove.scraper.v1.MoveSeriesResponse
+	(*Move)(nil),                       // 13: mangrove.scraper.v1.Move
+	(*RequestPollsRequest)(nil),        // 14: mangrove.scraper.v1.RequestPollsRequest
+	(*RequestPollsResponse)(nil),       // 15: mangrove.scraper.v1.RequestPollsResponse
+	(*ListWorklistRequest)(nil),        // 16: mangrove.scraper.v1.ListWorklistRequest
+	(*WorklistItem)(nil),               // 17: mangrove.scraper.v1.WorklistItem
+	(*OutcomeCount)(nil),               // 18: mangrove.scraper.v1.OutcomeCount
+	(*ListWorklistResponse)(nil),       // 19: mangrove.scraper.v1.ListWorklistResponse
+	(*Pass)(nil),                       // 20: mangrove.scraper.v1.Pass
+	(*LaneDetail)(nil),                 // 21: mangrove.scraper.v1.LaneDetail
+	(*ListLanesRequest)(nil),           // 22: mangrove.scraper.v1.ListLanesRequest
+	(*ListLanesResponse)(nil),          // 23: mangrove.scraper.v1.ListLanesResponse
+	(*ListNewChaptersRequest)(nil),     // 24: mangrove.scraper.v1.ListNewChaptersRequest
+	(*NewChapter)(nil),                 // 25: mangrove.scraper.v1.NewChapter
+	(*ListNewChaptersResponse)(nil),    // 26: mangrove.scraper.v1.ListNewChaptersResponse
+	(*GetStatusRequest)(nil),           // 27: mangrove.scraper.v1.GetStatusRequest
+	(*GetStatusResponse)(nil),          // 28: mangrove.scraper.v1.GetStatusResponse
+	(*ListSeriesRequest)(nil),          // 29: mangrove.scraper.v1.ListSeriesRequest
+	(*ListSeriesResponse)(nil),         // 30: mangrove.scraper.v1.ListSeriesResponse
+	(*GetSeriesRequest)(nil),           // 31: mangrove.scraper.v1.GetSeriesRequest
+	(*GetSeriesResponse)(nil),          // 32: mangrove.scraper.v1.GetSeriesResponse
+	(*WatchSeriesRequest)(nil),         // 33: mangrove.scraper.v1.WatchSeriesRequest
+	(*WatchSeriesResponse)(nil),        // 34: mangrove.scraper.v1.WatchSeriesResponse
+	(*GetCoverRequest)(nil),            // 35: mangrove.scraper.v1.GetCoverRequest
+	(*GetCoverResponse)(nil),           // 36: mangrove.scraper.v1.GetCoverResponse
+	(*Follow)(nil),                     // 37: mangrove.scraper.v1.Follow
+	(*ApplyFollowsRequest)(nil),        // 38: mangrove.scraper.v1.ApplyFollowsRequest
+	(*ApplyFollowsResponse)(nil),       // 39: mangrove.scraper.v1.ApplyFollowsResponse
+	(*RequestPollRequest)(nil),         // 40: mangrove.scraper.v1.RequestPollRequest
+	(*RequestPollResponse)(nil),        // 41: mangrove.scraper.v1.RequestPollResponse
+	(*LibraryChange)(nil),              // 42: mangrove.scraper.v1.LibraryChange
+	(*ListLibraryChangesRequest)(nil),  // 43: mangrove.scraper.v1.ListLibraryChangesRequest
+	(*ListLibraryChangesResponse)(nil), // 44: mangrove.scraper.v1.ListLibraryChangesResponse
+	(*WatchLibraryRequest)(nil),        // 45: mangrove.scraper.v1.WatchLibraryRequest
+	(*WatchLibraryResponse)(nil),       // 46: mangrove.scraper.v1.WatchLibraryResponse
+	(*timestamppb.Timestamp)(nil),      // 47: google.protobuf.Timestamp
 }
 var file_mangrove_scraper_v1_scraper_proto_depIdxs = []int32{
 	0,  // 0: mangrove.scraper.v1.Series.key:type_name -> mangrove.scraper.v1.SeriesKey
-	45, // 1: mangrove.scraper.v1.Chapter.published_at:type_name -> google.protobuf.Timestamp
-	45, // 2: mangrove.scraper.v1.Chapter.first_seen_at:type_name -> google.protobuf.Timestamp
-	45, // 3: mangrove.scraper.v1.Chapter.gone_since:type_name -> google.protobuf.Timestamp
-	45, // 4: mangrove.scraper.v1.Failure.failing_since:type_name -> google.protobuf.Timestamp
-	45, // 5: mangrove.scraper.v1.Job.retry_at:type_name -> google.protobuf.Timestamp
-	45, // 6: mangrove.scraper.v1.Job.changed_at:type_name -> google.protobuf.Timestamp
-	45, // 7: mangrove.scraper.v1.Lane.circuit_since:type_name -> google.protobuf.Timestamp
-	45, // 8: mangrove.scraper.v1.Lane.circuit_until:type_name -> google.protobuf.Timestamp
-	45, // 9: mangrove.scraper.v1.Lane.trouble_since:type_name -> google.protobuf.Timestamp
+	47, // 1: mangrove.scraper.v1.Chapter.published_at:type_name -> google.protobuf.Timestamp
+	47, // 2: mangrove.scraper.v1.Chapter.first_seen_at:type_name -> google.protobuf.Timestamp
+	47, // 3: mangrove.scraper.v1.Chapter.gone_since:type_name -> google.protobuf.Timestamp
+	47, // 4: mangrove.scraper.v1.Failure.failing_since:type_name -> google.protobuf.Timestamp
+	47, // 5: mangrove.scraper.v1.Job.retry_at:type_name -> google.protobuf.Timestamp
+	47, // 6: mangrove.scraper.v1.Job.changed_at:type_name -> google.protobuf.Timestamp
+	47, // 7: mangrove.scraper.v1.Lane.circuit_since:type_name -> google.protobuf.Timestamp
+	47, // 8: mangrove.scraper.v1.Lane.circuit_until:type_name -> google.protobuf.Timestamp
+	47, // 9: mangrove.scraper.v1.Lane.trouble_since:type_name -> google.protobuf.Timestamp
 	1,  // 10: mangrove.scraper.v1.SeriesState.series:type_name -> mangrove.scraper.v1.Series
 	2,  // 11: mangrove.scraper.v1.SeriesState.chapters:type_name -> mangrove.scraper.v1.Chapter
 	3,  // 12: mangrove.scraper.v1.SeriesState.failure:type_name -> mangrove.scraper.v1.Failure
 	4,  // 13: mangrove.scraper.v1.SeriesState.job:type_name -> mangrove.scraper.v1.Job
 	5,  // 14: mangrove.scraper.v1.SeriesState.lane:type_name -> mangrove.scraper.v1.Lane
-	45, // 15: mangrove.scraper.v1.SeriesState.last_good_read:type_name -> google.protobuf.Timestamp
-	45, // 16: mangrove.scraper.v1.SeriesState.next_poll_at:type_name -> google.protobuf.Timestamp
-	45, // 17: mangrove.scraper.v1.SeriesState.forced_poll_at:type_name -> google.protobuf.Timestamp
-	45, // 18: mangrove.scraper.v1.SeriesState.moved_at:type_name -> google.protobuf.Timestamp
+	47, // 15: mangrove.scraper.v1.SeriesState.last_good_read:type_name -> google.protobuf.Timestamp
+	47, // 16: mangrove.scraper.v1.SeriesState.next_poll_at:type_name -> google.protobuf.Timestamp
+	47, // 17: mangrove.scraper.v1.SeriesState.forced_poll_at:type_name -> google.protobuf.Timestamp
+	47, // 18: mangrove.scraper.v1.SeriesState.moved_at:type_name -> google.protobuf.Timestamp
 	0,  // 19: mangrove.scraper.v1.RecogniseAddressResponse.key:type_name -> mangrove.scraper.v1.SeriesKey
 	1,  // 20: mangrove.scraper.v1.RecogniseAddressResponse.known:type_name -> mangrove.scraper.v1.Series
-	0,  // 21: mangrove.scraper.v1.MoveSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	0,  // 22: mangrove.scraper.v1.MoveSeriesResponse.key:type_name -> mangrove.scraper.v1.SeriesKey
-	0,  // 23: mangrove.scraper.v1.Move.from:type_name -> mangrove.scraper.v1.SeriesKey
-	0,  // 24: mangrove.scraper.v1.Move.to:type_name -> mangrove.scraper.v1.SeriesKey
-	0,  // 25: mangrove.scraper.v1.RequestPollsRequest.keys:type_name -> mangrove.scraper.v1.SeriesKey
-	1,  // 26: mangrove.scraper.v1.WorklistItem.series:type_name -> mangrove.scraper.v1.Series
-	3,  // 27: mangrove.scraper.v1.WorklistItem.failure:type_name -> mangrove.scraper.v1.Failure
-	45, // 28: mangrove.scraper.v1.WorklistItem.last_good_read:type_name -> google.protobuf.Timestamp
-	45, // 29: mangrove.scraper.v1.WorklistItem.next_poll_at:type_name -> google.protobuf.Timestamp
-	45, // 30: mangrove.scraper.v1.WorklistItem.forced_poll_at:type_name -> google.protobuf.Timestamp
-	15, // 31: mangrove.scraper.v1.ListWorklistResponse.items:type_name -> mangrove.scraper.v1.WorklistItem
-	16, // 32: mangrove.scraper.v1.ListWorklistResponse.counts:type_name -> mangrove.scraper.v1.OutcomeCount
-	5,  // 33: mangrove.scraper.v1.ListWorklistResponse.lanes:type_name -> mangrove.scraper.v1.Lane
-	45, // 34: mangrove.scraper.v1.ListWorklistResponse.counting_since:type_name -> google.protobuf.Timestamp
-	45, // 35: mangrove.scraper.v1.Pass.started_at:type_name -> google.protobuf.Timestamp
-	45, // 36: mangrove.scraper.v1.Pass.ended_at:type_name -> google.protobuf.Timestamp
-	5,  // 37: mangrove.scraper.v1.LaneDetail.lane:type_name -> mangrove.scraper.v1.Lane
-	45, // 38: mangrove.scraper.v1.LaneDetail.next_due_at:type_name -> google.protobuf.Timestamp
-	45, // 39: mangrove.scraper.v1.LaneDetail.last_good_read:type_name -> google.protobuf.Timestamp
-	18, // 40: mangrove.scraper.v1.LaneDetail.passes:type_name -> mangrove.scraper.v1.Pass
-	45, // 41: mangrove.scraper.v1.LaneDetail.counting_since:type_name -> google.protobuf.Timestamp
-	45, // 42: mangrove.scraper.v1.LaneDetail.retry_after:type_name -> google.protobuf.Timestamp
-	19, // 43: mangrove.scraper.v1.ListLanesResponse.lanes:type_name -> mangrove.scraper.v1.LaneDetail
-	45, // 44: mangrove.scraper.v1.ListLanesResponse.pruned_before:type_name -> google.protobuf.Timestamp
-	1,  // 45: mangrove.scraper.v1.NewChapter.series:type_name -> mangrove.scraper.v1.Series
-	2,  // 46: mangrove.scraper.v1.NewChapter.chapter:type_name -> mangrove.scraper.v1.Chapter
-	45, // 47: mangrove.scraper.v1.NewChapter.announced_at:type_name -> google.protobuf.Timestamp
-	23, // 48: mangrove.scraper.v1.ListNewChaptersResponse.chapters:type_name -> mangrove.scraper.v1.NewChapter
-	45, // 49: mangrove.scraper.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
-	5,  // 50: mangrove.scraper.v1.GetStatusResponse.lanes:type_name -> mangrove.scraper.v1.Lane
-	1,  // 51: mangrove.scraper.v1.ListSeriesResponse.series:type_name -> mangrove.scraper.v1.Series
-	0,  // 52: mangrove.scraper.v1.GetSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	6,  // 53: mangrove.scraper.v1.GetSeriesResponse.state:type_name -> mangrove.scraper.v1.SeriesState
-	0,  // 54: mangrove.scraper.v1.WatchSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	6,  // 55: mangrove.scraper.v1.WatchSeriesResponse.state:type_name -> mangrove.scraper.v1.SeriesState
-	0,  // 56: mangrove.scraper.v1.GetCoverRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	0,  // 57: mangrove.scraper.v1.Follow.key:type_name -> mangrove.scraper.v1.SeriesKey
-	35, // 58: mangrove.scraper.v1.ApplyFollowsRequest.follows:type_name -> mangrove.scraper.v1.Follow
-	0,  // 59: mangrove.scraper.v1.ApplyFollowsRequest.unfollowed:type_name -> mangrove.scraper.v1.SeriesKey
-	0,  // 60: mangrove.scraper.v1.ApplyFollowsResponse.unknown:type_name -> mangrove.scraper.v1.SeriesKey
-	11, // 61: mangrove.scraper.v1.ApplyFollowsResponse.moved:type_name -> mangrove.scraper.v1.Move
-	0,  // 62: mangrove.scraper.v1.RequestPollRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	45, // 63: mangrove.scraper.v1.RequestPollResponse.requested_at:type_name -> google.protobuf.Timestamp
-	0,  // 64: mangrove.scraper.v1.LibraryChange.key:type_name -> mangrove.scraper.v1.SeriesKey
-	2,  // 65: mangrove.scraper.v1.LibraryChange.chapter:type_name -> mangrove.scraper.v1.Chapter
-	45, // 66: mangrove.scraper.v1.LibraryChange.published_at:type_name -> google.protobuf.Timestamp
-	1,  // 67: mangrove.scraper.v1.LibraryChange.series:type_name -> mangrove.scraper.v1.Series
-	40, // 68: mangrove.scraper.v1.ListLibraryChangesResponse.changes:type_name -> mangrove.scraper.v1.LibraryChange
-	25, // 69: mangrove.scraper.v1.ScraperService.GetStatus:input_type -> mangrove.scraper.v1.GetStatusRequest
-	27, // 70: mangrove.scraper.v1.ScraperService.ListSeries:input_type -> mangrove.scraper.v1.ListSeriesRequest
-	29, // 71: mangrove.scraper.v1.ScraperService.GetSeries:input_type -> mangrove.scraper.v1.GetSeriesRequest
-	31, // 72: mangrove.scraper.v1.ScraperService.WatchSeries:input_type -> mangrove.scraper.v1.WatchSeriesRequest
-	33, // 73: mangrove.scraper.v1.ScraperService.GetCover:input_type -> mangrove.scraper.v1.GetCoverRequest
-	36, // 74: mangrove.scraper.v1.ScraperService.ApplyFollows:input_type -> mangrove.scraper.v1.ApplyFollowsRequest
-	38, // 75: mangrove.scraper.v1.ScraperService.RequestPoll:input_type -> mangrove.scraper.v1.RequestPollRequest
-	12, // 76: mangrove.scraper.v1.ScraperService.RequestPolls:input_type -> mangrove.scraper.v1.RequestPollsRequest
-	7,  // 77: mangrove.scraper.v1.ScraperService.RecogniseAddress:input_type -> mangrove.scraper.v1.RecogniseAddressRequest
-	9,  // 78: mangrove.scraper.v1.ScraperService.MoveSeries:input_type -> mangrove.scraper.v1.MoveSeriesRequest
-	14, // 79: mangrove.scraper.v1.ScraperService.ListWorklist:input_type -> mangrove.scraper.v1.ListWorklistRequest
-	20, // 80: mangrove.scraper.v1.ScraperService.ListLanes:input_type -> mangrove.scraper.v1.ListLanesRequest
-	22, // 81: mangrove.scraper.v1.ScraperService.ListNewChapters:input_type -> mangrove.scraper.v1.ListNewChaptersRequest
-	41, // 82: mangrove.scraper.v1.ScraperService.ListLibraryChanges:input_type -> mangrove.scraper.v1.ListLibraryChangesRequest
-	43, // 83: mangrove.scraper.v1.ScraperService.WatchLibrary:input_type -> mangrove.scraper.v1.WatchLibraryRequest
-	26, // 84: mangrove.scraper.v1.ScraperService.GetStatus:output_type -> mangrove.scraper.v1.GetStatusResponse
-	28, // 85: mangrove.scraper.v1.ScraperService.ListSeries:output_type -> mangrove.scraper.v1.ListSeriesResponse
-	30, // 86: mangrove.scraper.v1.ScraperService.GetSeries:output_type -> mangrove.scraper.v1.GetSeriesResponse
-	32, // 87: mangrove.scraper.v1.ScraperService.WatchSeries:output_type -> mangrove.scraper.v1.WatchSeriesResponse
-	34, // 88: mangrove.scraper.v1.ScraperService.GetCover:output_type -> mangrove.scraper.v1.GetCoverResponse
-	37, // 89: mangrove.scraper.v1.ScraperService.ApplyFollows:output_type -> mangrove.scraper.v1.ApplyFollowsResponse
-	39, // 90: mangrove.scraper.v1.ScraperService.RequestPoll:output_type -> mangrove.scraper.v1.RequestPollResponse
-	13, // 91: mangrove.scraper.v1.ScraperService.RequestPolls:output_type -> mangrove.scraper.v1.RequestPollsResponse
-	8,  // 92: mangrove.scraper.v1.ScraperService.RecogniseAddress:output_type -> mangrove.scraper.v1.RecogniseAddressResponse
-	10, // 93: mangrove.scraper.v1.ScraperService.MoveSeries:output_type -> mangrove.scraper.v1.MoveSeriesResponse
-	17, // 94: mangrove.scraper.v1.ScraperService.ListWorklist:output_type -> mangrove.scraper.v1.ListWorklistResponse
-	21, // 95: mangrove.scraper.v1.ScraperService.ListLanes:output_type -> mangrove.scraper.v1.ListLanesResponse
-	24, // 96: mangrove.scraper.v1.ScraperService.ListNewChapters:output_type -> mangrove.scraper.v1.ListNewChaptersResponse
-	42, // 97: mangrove.scraper.v1.ScraperService.ListLibraryChanges:output_type -> mangrove.scraper.v1.ListLibraryChangesResponse
-	44, // 98: mangrove.scraper.v1.ScraperService.WatchLibrary:output_type -> mangrove.scraper.v1.WatchLibraryResponse
-	84, // [84:99] is the sub-list for method output_type
-	69, // [69:84] is the sub-list for method input_type
-	69, // [69:69] is the sub-list for extension type_name
-	69, // [69:69] is the sub-list for extension extendee
-	0,  // [0:69] is the sub-list for field type_name
+	1,  // 21: mangrove.scraper.v1.SearchSiteResponse.series:type_name -> mangrove.scraper.v1.Series
+	0,  // 22: mangrove.scraper.v1.MoveSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	0,  // 23: mangrove.scraper.v1.MoveSeriesResponse.key:type_name -> mangrove.scraper.v1.SeriesKey
+	0,  // 24: mangrove.scraper.v1.Move.from:type_name -> mangrove.scraper.v1.SeriesKey
+	0,  // 25: mangrove.scraper.v1.Move.to:type_name -> mangrove.scraper.v1.SeriesKey
+	0,  // 26: mangrove.scraper.v1.RequestPollsRequest.keys:type_name -> mangrove.scraper.v1.SeriesKey
+	1,  // 27: mangrove.scraper.v1.WorklistItem.series:type_name -> mangrove.scraper.v1.Series
+	3,  // 28: mangrove.scraper.v1.WorklistItem.failure:type_name -> mangrove.scraper.v1.Failure
+	47, // 29: mangrove.scraper.v1.WorklistItem.last_good_read:type_name -> google.protobuf.Timestamp
+	47, // 30: mangrove.scraper.v1.WorklistItem.next_poll_at:type_name -> google.protobuf.Timestamp
+	47, // 31: mangrove.scraper.v1.WorklistItem.forced_poll_at:type_name -> google.protobuf.Timestamp
+	17, // 32: mangrove.scraper.v1.ListWorklistResponse.items:type_name -> mangrove.scraper.v1.WorklistItem
+	18, // 33: mangrove.scraper.v1.ListWorklistResponse.counts:type_name -> mangrove.scraper.v1.OutcomeCount
+	5,  // 34: mangrove.scraper.v1.ListWorklistResponse.lanes:type_name -> mangrove.scraper.v1.Lane
+	47, // 35: mangrove.scraper.v1.ListWorklistResponse.counting_since:type_name -> google.protobuf.Timestamp
+	47, // 36: mangrove.scraper.v1.Pass.started_at:type_name -> google.protobuf.Timestamp
+	47, // 37: mangrove.scraper.v1.Pass.ended_at:type_name -> google.protobuf.Timestamp
+	5,  // 38: mangrove.scraper.v1.LaneDetail.lane:type_name -> mangrove.scraper.v1.Lane
+	47, // 39: mangrove.scraper.v1.LaneDetail.next_due_at:type_name -> google.protobuf.Timestamp
+	47, // 40: mangrove.scraper.v1.LaneDetail.last_good_read:type_name -> google.protobuf.Timestamp
+	20, // 41: mangrove.scraper.v1.LaneDetail.passes:type_name -> mangrove.scraper.v1.Pass
+	47, // 42: mangrove.scraper.v1.LaneDetail.counting_since:type_name -> google.protobuf.Timestamp
+	47, // 43: mangrove.scraper.v1.LaneDetail.retry_after:type_name -> google.protobuf.Timestamp
+	21, // 44: mangrove.scraper.v1.ListLanesResponse.lanes:type_name -> mangrove.scraper.v1.LaneDetail
+	47, // 45: mangrove.scraper.v1.ListLanesResponse.pruned_before:type_name -> google.protobuf.Timestamp
+	1,  // 46: mangrove.scraper.v1.NewChapter.series:type_name -> mangrove.scraper.v1.Series
+	2,  // 47: mangrove.scraper.v1.NewChapter.chapter:type_name -> mangrove.scraper.v1.Chapter
+	47, // 48: mangrove.scraper.v1.NewChapter.announced_at:type_name -> google.protobuf.Timestamp
+	25, // 49: mangrove.scraper.v1.ListNewChaptersResponse.chapters:type_name -> mangrove.scraper.v1.NewChapter
+	47, // 50: mangrove.scraper.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
+	5,  // 51: mangrove.scraper.v1.GetStatusResponse.lanes:type_name -> mangrove.scraper.v1.Lane
+	1,  // 52: mangrove.scraper.v1.ListSeriesResponse.series:type_name -> mangrove.scraper.v1.Series
+	0,  // 53: mangrove.scraper.v1.GetSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	6,  // 54: mangrove.scraper.v1.GetSeriesResponse.state:type_name -> mangrove.scraper.v1.SeriesState
+	0,  // 55: mangrove.scraper.v1.WatchSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	6,  // 56: mangrove.scraper.v1.WatchSeriesResponse.state:type_name -> mangrove.scraper.v1.SeriesState
+	0,  // 57: mangrove.scraper.v1.GetCoverRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	0,  // 58: mangrove.scraper.v1.Follow.key:type_name -> mangrove.scraper.v1.SeriesKey
+	37, // 59: mangrove.scraper.v1.ApplyFollowsRequest.follows:type_name -> mangrove.scraper.v1.Follow
+	0,  // 60: mangrove.scraper.v1.ApplyFollowsRequest.unfollowed:type_name -> mangrove.scraper.v1.SeriesKey
+	0,  // 61: mangrove.scraper.v1.ApplyFollowsResponse.unknown:type_name -> mangrove.scraper.v1.SeriesKey
+	13, // 62: mangrove.scraper.v1.ApplyFollowsResponse.moved:type_name -> mangrove.scraper.v1.Move
+	0,  // 63: mangrove.scraper.v1.RequestPollRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	47, // 64: mangrove.scraper.v1.RequestPollResponse.requested_at:type_name -> google.protobuf.Timestamp
+	0,  // 65: mangrove.scraper.v1.LibraryChange.key:type_name -> mangrove.scraper.v1.SeriesKey
+	2,  // 66: mangrove.scraper.v1.LibraryChange.chapter:type_name -> mangrove.scraper.v1.Chapter
+	47, // 67: mangrove.scraper.v1.LibraryChange.published_at:type_name -> google.protobuf.Timestamp
+	1,  // 68: mangrove.scraper.v1.LibraryChange.series:type_name -> mangrove.scraper.v1.Series
+	42, // 69: mangrove.scraper.v1.ListLibraryChangesResponse.changes:type_name -> mangrove.scraper.v1.LibraryChange
+	27, // 70: mangrove.scraper.v1.ScraperService.GetStatus:input_type -> mangrove.scraper.v1.GetStatusRequest
+	29, // 71: mangrove.scraper.v1.ScraperService.ListSeries:input_type -> mangrove.scraper.v1.ListSeriesRequest
+	31, // 72: mangrove.scraper.v1.ScraperService.GetSeries:input_type -> mangrove.scraper.v1.GetSeriesRequest
+	33, // 73: mangrove.scraper.v1.ScraperService.WatchSeries:input_type -> mangrove.scraper.v1.WatchSeriesRequest
+	35, // 74: mangrove.scraper.v1.ScraperService.GetCover:input_type -> mangrove.scraper.v1.GetCoverRequest
+	38, // 75: mangrove.scraper.v1.ScraperService.ApplyFollows:input_type -> mangrove.scraper.v1.ApplyFollowsRequest
+	40, // 76: mangrove.scraper.v1.ScraperService.RequestPoll:input_type -> mangrove.scraper.v1.RequestPollRequest
+	14, // 77: mangrove.scraper.v1.ScraperService.RequestPolls:input_type -> mangrove.scraper.v1.RequestPollsRequest
+	7,  // 78: mangrove.scraper.v1.ScraperService.RecogniseAddress:input_type -> mangrove.scraper.v1.RecogniseAddressRequest
+	9,  // 79: mangrove.scraper.v1.ScraperService.SearchSite:input_type -> mangrove.scraper.v1.SearchSiteRequest
+	11, // 80: mangrove.scraper.v1.ScraperService.MoveSeries:input_type -> mangrove.scraper.v1.MoveSeriesRequest
+	16, // 81: mangrove.scraper.v1.ScraperService.ListWorklist:input_type -> mangrove.scraper.v1.ListWorklistRequest
+	22, // 82: mangrove.scraper.v1.ScraperService.ListLanes:input_type -> mangrove.scraper.v1.ListLanesRequest
+	24, // 83: mangrove.scraper.v1.ScraperService.ListNewChapters:input_type -> mangrove.scraper.v1.ListNewChaptersRequest
+	43, // 84: mangrove.scraper.v1.ScraperService.ListLibraryChanges:input_type -> mangrove.scraper.v1.ListLibraryChangesRequest
+	45, // 85: mangrove.scraper.v1.ScraperService.WatchLibrary:input_type -> mangrove.scraper.v1.WatchLibraryRequest
+	28, // 86: mangrove.scraper.v1.ScraperService.GetStatus:output_type -> mangrove.scraper.v1.GetStatusResponse
+	30, // 87: mangrove.scraper.v1.ScraperService.ListSeries:output_type -> mangrove.scraper.v1.ListSeriesResponse
+	32, // 88: mangrove.scraper.v1.ScraperService.GetSeries:output_type -> mangrove.scraper.v1.GetSeriesResponse
+	34, // 89: mangrove.scraper.v1.ScraperService.WatchSeries:output_type -> mangrove.scraper.v1.WatchSeriesResponse
+	36, // 90: mangrove.scraper.v1.ScraperService.GetCover:output_type -> mangrove.scraper.v1.GetCoverResponse
+	39, // 91: mangrove.scraper.v1.ScraperService.ApplyFollows:output_type -> mangrove.scraper.v1.ApplyFollowsResponse
+	41, // 92: mangrove.scraper.v1.ScraperService.RequestPoll:output_type -> mangrove.scraper.v1.RequestPollResponse
+	15, // 93: mangrove.scraper.v1.ScraperService.RequestPolls:output_type -> mangrove.scraper.v1.RequestPollsResponse
+	8,  // 94: mangrove.scraper.v1.ScraperService.RecogniseAddress:output_type -> mangrove.scraper.v1.RecogniseAddressResponse
+	10, // 95: mangrove.scraper.v1.ScraperService.SearchSite:output_type -> mangrove.scraper.v1.SearchSiteResponse
+	12, // 96: mangrove.scraper.v1.ScraperService.MoveSeries:output_type -> mangrove.scraper.v1.MoveSeriesResponse
+	19, // 97: mangrove.scraper.v1.ScraperService.ListWorklist:output_type -> mangrove.scraper.v1.ListWorklistResponse
+	23, // 98: mangrove.scraper.v1.ScraperService.ListLanes:output_type -> mangrove.scraper.v1.ListLanesResponse
+	26, // 99: mangrove.scraper.v1.ScraperService.ListNewChapters:output_type -> mangrove.scraper.v1.ListNewChaptersResponse
+	44, // 100: mangrove.scraper.v1.ScraperService.ListLibraryChanges:output_type -> mangrove.scraper.v1.ListLibraryChangesResponse
+	46, // 101: mangrove.scraper.v1.ScraperService.WatchLibrary:output_type -> mangrove.scraper.v1.WatchLibraryResponse
+	86, // [86:102] is the sub-list for method output_type
+	70, // [70:86] is the sub-list for method input_type
+	70, // [70:70] is the sub-list for extension type_name
+	70, // [70:70] is the sub-list for extension extendee
+	0,  // [0:70] is the sub-list for field type_name
 }
 
 func init() { file_mangrove_scraper_v1_scraper_proto_init() }
@@ -3681,7 +3826,7 @@ func file_mangrove_scraper_v1_scraper_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mangrove_scraper_v1_scraper_proto_rawDesc), len(file_mangrove_scraper_v1_scraper_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   45,
+			NumMessages:   47,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

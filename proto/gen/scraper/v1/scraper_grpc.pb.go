@@ -31,6 +31,7 @@ const (
 	ScraperService_RequestPoll_FullMethodName        = "/mangrove.scraper.v1.ScraperService/RequestPoll"
 	ScraperService_RequestPolls_FullMethodName       = "/mangrove.scraper.v1.ScraperService/RequestPolls"
 	ScraperService_RecogniseAddress_FullMethodName   = "/mangrove.scraper.v1.ScraperService/RecogniseAddress"
+	ScraperService_SearchSite_FullMethodName         = "/mangrove.scraper.v1.ScraperService/SearchSite"
 	ScraperService_MoveSeries_FullMethodName         = "/mangrove.scraper.v1.ScraperService/MoveSeries"
 	ScraperService_ListWorklist_FullMethodName       = "/mangrove.scraper.v1.ScraperService/ListWorklist"
 	ScraperService_ListLanes_FullMethodName          = "/mangrove.scraper.v1.ScraperService/ListLanes"
@@ -63,6 +64,8 @@ type ScraperServiceClient interface {
 	RequestPolls(ctx context.Context, in *RequestPollsRequest, opts ...grpc.CallOption) (*RequestPollsResponse, error)
 	// RecogniseAddress says which Series a page address belongs to, without asking a Site.
 	RecogniseAddress(ctx context.Context, in *RecogniseAddressRequest, opts ...grpc.CallOption) (*RecogniseAddressResponse, error)
+	// SearchSite asks one Site for a title, with a person's priority; UNIMPLEMENTED where the Site cannot be searched.
+	SearchSite(ctx context.Context, in *SearchSiteRequest, opts ...grpc.CallOption) (*SearchSiteResponse, error)
 	// MoveSeries moves a Series to another Site or address; follow, files and age stay (POLL-14).
 	MoveSeries(ctx context.Context, in *MoveSeriesRequest, opts ...grpc.CallOption) (*MoveSeriesResponse, error)
 	// ListWorklist lists the failing Series, oldest failure first (POLL-14).
@@ -184,6 +187,16 @@ func (c *scraperServiceClient) RecogniseAddress(ctx context.Context, in *Recogni
 	return out, nil
 }
 
+func (c *scraperServiceClient) SearchSite(ctx context.Context, in *SearchSiteRequest, opts ...grpc.CallOption) (*SearchSiteResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SearchSiteResponse)
+	err := c.cc.Invoke(ctx, ScraperService_SearchSite_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *scraperServiceClient) MoveSeries(ctx context.Context, in *MoveSeriesRequest, opts ...grpc.CallOption) (*MoveSeriesResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(MoveSeriesResponse)
@@ -277,6 +290,8 @@ type ScraperServiceServer interface {
 	RequestPolls(context.Context, *RequestPollsRequest) (*RequestPollsResponse, error)
 	// RecogniseAddress says which Series a page address belongs to, without asking a Site.
 	RecogniseAddress(context.Context, *RecogniseAddressRequest) (*RecogniseAddressResponse, error)
+	// SearchSite asks one Site for a title, with a person's priority; UNIMPLEMENTED where the Site cannot be searched.
+	SearchSite(context.Context, *SearchSiteRequest) (*SearchSiteResponse, error)
 	// MoveSeries moves a Series to another Site or address; follow, files and age stay (POLL-14).
 	MoveSeries(context.Context, *MoveSeriesRequest) (*MoveSeriesResponse, error)
 	// ListWorklist lists the failing Series, oldest failure first (POLL-14).
@@ -325,6 +340,9 @@ func (UnimplementedScraperServiceServer) RequestPolls(context.Context, *RequestP
 }
 func (UnimplementedScraperServiceServer) RecogniseAddress(context.Context, *RecogniseAddressRequest) (*RecogniseAddressResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RecogniseAddress not implemented")
+}
+func (UnimplementedScraperServiceServer) SearchSite(context.Context, *SearchSiteRequest) (*SearchSiteResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SearchSite not implemented")
 }
 func (UnimplementedScraperServiceServer) MoveSeries(context.Context, *MoveSeriesRequest) (*MoveSeriesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method MoveSeries not implemented")
@@ -520,6 +538,24 @@ func _ScraperService_RecogniseAddress_Handler(srv interface{}, ctx context.Conte
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ScraperService_SearchSite_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SearchSiteRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ScraperServiceServer).SearchSite(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ScraperService_SearchSite_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ScraperServiceServer).SearchSite(ctx, req.(*SearchSiteRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ScraperService_MoveSeries_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(MoveSeriesRequest)
 	if err := dec(in); err != nil {
@@ -659,6 +695,10 @@ var ScraperService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "RecogniseAddress",
 			Handler:    _ScraperService_RecogniseAddress_Handler,
+		},
+		{
+			MethodName: "SearchSite",
+			Handler:    _ScraperService_SearchSite_Handler,
 		},
 		{
 			MethodName: "MoveSeries",

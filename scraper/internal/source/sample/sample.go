@@ -96,7 +96,12 @@ func (a *Adapter) Recognise(address string) (string, string, bool) {
 	if !ok || id == "" {
 		return "", "", false
 	}
-	return id, a.at("/series/" + url.PathEscape(id)), true
+	return id, a.Address(id), true
+}
+
+// Address is where the page of a Series lies.
+func (a *Adapter) Address(seriesID string) string {
+	return a.at("/series/" + url.PathEscape(seriesID))
 }
 
 func (a *Adapter) at(path string) string { return a.base.JoinPath(path).String() }
@@ -114,7 +119,7 @@ func (a *Adapter) here(address string) string {
 
 // Series reads the page of a Series.
 func (a *Adapter) Series(ctx context.Context, f source.Fetcher, ask source.Ask) (source.Reading, error) {
-	page := a.at("/series/" + url.PathEscape(ask.SeriesID))
+	page := a.Address(ask.SeriesID)
 	resp, err := f.Get(ctx, source.Request{URL: page, Want: source.WantHTML, Validators: ask.Validators})
 	if err != nil || resp.NotModified {
 		return source.Reading{NotModified: err == nil, Validators: ask.Validators}, err
