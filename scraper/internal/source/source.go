@@ -32,6 +32,8 @@ type Site struct {
 	Languages []string
 	// Pacing is the least time between the starts of two requests.
 	Pacing time.Duration
+	// Interval is how far apart the Polls of one Series lie; 0 means twelve hours (POLL-5).
+	Interval time.Duration
 	// ImagesInFlight is how many page images may be asked for at once; 0 means 2.
 	ImagesInFlight int
 	// ListLife is how long the addresses of a page list stay good (JOB-10); 0 means a minute.
