@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,6 +22,7 @@ import (
 
 // memory is a Store without a database, for the rules that need none.
 type memory struct {
+	mu    sync.Mutex
 	claim Claim
 	code  []byte
 	users map[string]User
@@ -29,18 +31,28 @@ type memory struct {
 
 func newMemory() *memory { return &memory{users: map[string]User{}, hash: map[string]string{}} }
 
-func (m *memory) Claim(context.Context) (Claim, error) { return m.claim, nil }
+func (m *memory) Claim(context.Context) (Claim, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.claim, nil
+}
 
 func (m *memory) SetClaimCode(_ context.Context, hash []byte, expires time.Time) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.code, m.claim.ExpiresAt = hash, expires
 	return !m.claim.Claimed, nil
 }
 
 func (m *memory) ClaimCodeMatches(_ context.Context, hash []byte) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	return !m.claim.Claimed && string(hash) == string(m.code), nil
 }
 
 func (m *memory) TakeClaim(_ context.Context, hash []byte, name, key, password string) (User, bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.claim.Claimed || string(hash) != string(m.code) {
 		return User{}, false, nil
 	}
@@ -249,7 +261,7 @@ func TestKeepCode(t *testing.T) {
 		if info, _ := os.Stat(filepath.Dir(file)); info.Mode().Perm() != 0o700 {
 			t.Errorf("its folder has mode %v", info.Mode())
 		}
-		if string(HashCode(string(first))) != string(m.code) {
+		if ok, _ := m.ClaimCodeMatches(t.Context(), HashCode(string(first))); !ok {
 			t.Error("the file holds another code than the store")
 		}
 		time.Sleep(codeLife + 3*time.Second)
@@ -258,7 +270,9 @@ func TestKeepCode(t *testing.T) {
 		if string(second) == string(first) {
 			t.Error("the code was not renewed when it expired")
 		}
+		m.mu.Lock()
 		m.claim.Claimed = true
+		m.mu.Unlock()
 		time.Sleep(3 * time.Second)
 		<-done
 		if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {

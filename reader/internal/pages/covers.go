@@ -175,7 +175,12 @@ func (c *Covers) make(ctx context.Context, base string, source Source) error {
 	}
 	img, err := c.decoder.Decode(ctx, data)
 	if err != nil {
-		return err
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		// Whatever is wrong, it is wrong with this picture alone; the page shows
+		// the mark in its place.
+		return fault.New(fault.Page, "make", "a cover", err)
 	}
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return durable.Classify("create", c.dir, err)

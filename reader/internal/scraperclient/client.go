@@ -115,11 +115,16 @@ func (c *Client) fail(ctx context.Context, op, subject string, err error) error 
 	switch s.Code() {
 	case codes.Unavailable:
 		if c.conn.GetState() == connectivity.Ready {
+			c.answered()
 			return fault.New(fault.Network, op, subject, err)
 		}
 		return fault.New(fault.Away, op, subject, &AwayError{c.lost(err)})
 	case codes.DeadlineExceeded, codes.Canceled, codes.Unimplemented:
 		return fault.New(fault.Away, op, subject, &AwayError{c.lost(err)})
+	}
+	// Every other code is an answer.
+	c.answered()
+	switch s.Code() {
 	case codes.NotFound:
 		return fault.New(fault.NotFound, op, subject, err)
 	case codes.InvalidArgument:

@@ -13,13 +13,20 @@ SELECT EXISTS (
       AND (SELECT count(*) FROM pages p WHERE p.book_id = b.id) = b.page_count);
 
 -- name: SaveTitle
-INSERT INTO titles (site, series_id, title, native_title, authors, description, url, status, tags, license, site_name, reading_direction)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-ON CONFLICT (site, series_id) DO UPDATE
-SET title = excluded.title, native_title = excluded.native_title, authors = excluded.authors, description = excluded.description,
-    url = excluded.url, status = excluded.status, tags = excluded.tags, license = excluded.license, site_name = excluded.site_name,
-    reading_direction = excluded.reading_direction
-RETURNING id;
+-- An upsert would take a number from the sequence for each chapter of a title.
+-- The cursor's row lock, held here, lets one reader write at a time.
+WITH old AS (
+    UPDATE titles
+    SET title = $3, native_title = $4, authors = $5, description = $6, url = $7, status = $8, tags = $9, license = $10, site_name = $11,
+        reading_direction = $12
+    WHERE site = $1 AND series_id = $2
+    RETURNING id
+), new AS (
+    INSERT INTO titles (site, series_id, title, native_title, authors, description, url, status, tags, license, site_name, reading_direction)
+    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 WHERE NOT EXISTS (SELECT FROM old)
+    RETURNING id
+)
+SELECT id FROM old UNION ALL SELECT id FROM new;
 
 -- name: SaveBook
 INSERT INTO books (title_id, chapter_id, path, number, volume, name, language, groups, source_order, page_count, size, fingerprint, published_at, epoch)

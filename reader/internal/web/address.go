@@ -1,9 +1,11 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
 	"mangrove/reader/internal/catalog"
 	"mangrove/reader/internal/scraperclient"
@@ -26,14 +28,23 @@ func readAddress(bookID int64, page int) string {
 	return a
 }
 
-// cover is a cover's address in both widths; version changes with the picture.
+// pageAddress is one page's picture; page counts from 0, the address from 1.
+func pageAddress(bookID int64, page int, fingerprint string) string {
+	return fmt.Sprintf("/read/%d/pages/%d?v=%s", bookID, page+1, short(fingerprint))
+}
+
+// titleCover is a cover's address; version changes with the picture.
 func titleCover(titleID int64, version string) string {
 	return "/covers/title/" + strconv.FormatInt(titleID, 10) + "?v=" + url.QueryEscape(short(version))
 }
 
 func siteCoverAddress(key scraperclient.Key) string {
-	return "/covers/site/" + url.PathEscape(key.Site) + "/" + url.PathEscape(key.SeriesID) + "?v=site"
+	return "/covers/site/" + url.PathEscape(key.Site) + "/" + url.PathEscape(key.SeriesID) + "?v=" + coverMonth()
 }
+
+// coverMonth is how often a Site's cover is asked for again: it may change one
+// day, and nobody says when.
+func coverMonth() string { return time.Now().Format("2006-01") }
 
 func short(fingerprint string) string { return fingerprint[:min(len(fingerprint), 12)] }
 

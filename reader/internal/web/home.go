@@ -3,7 +3,6 @@ package web
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 
@@ -20,7 +19,7 @@ const (
 // resume is one title to go on with.
 type resume struct {
 	Href, Cover string
-	// Picture is the first page of the chapter, large enough for the hero.
+	// Picture is the page to go on with: the one that is wanted next anyway.
 	Picture    string
 	Name, Line string
 	Left       string
@@ -130,7 +129,7 @@ func (s *Server) continueReading(ctx context.Context, userID int64, cards map[in
 func resumeOf(c catalog.Card, next progress.Next) resume {
 	b := next.Book
 	r := resume{Href: readAddress(b.ID, next.Page), Cover: titleCover(c.TitleID, c.Cover), Name: c.Name}
-	r.Picture = fmt.Sprintf("/read/%d/pages/1?v=%s", b.ID, short(b.Fingerprint))
+	r.Picture = pageAddress(b.ID, next.Page, b.Fingerprint)
 	r.Line = upperFirst(chapterName(b.Number, b.Name))
 	if b.Number != "" && b.Name != "" {
 		r.Line += ", " + b.Name

@@ -65,7 +65,7 @@ func (s *Server) siteCover(w http.ResponseWriter, r *http.Request) error {
 		c, err := s.Scraper.GetCover(ctx, key)
 		return c.Data, err
 	}
-	return s.Covers.Serve(w, r, "site "+key.Site+" "+key.SeriesID, coverWidth(r), source)
+	return s.Covers.Serve(w, r, "site "+key.Site+" "+key.SeriesID+" "+coverMonth(), coverWidth(r), source)
 }
 
 // pagesOf answers the pages of a book, looking into the file again when it

@@ -65,9 +65,9 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	}
 	var state *scraperclient.State
 	sent := map[string]string{}
-	for first := true; ; first = false {
+	for first, whole := true, true; ; first = false {
 		changed := s.Catalog.Changed()
-		pieces, err := s.pieces(ctx, who(r), view, key, state)
+		pieces, err := s.pieces(ctx, who(r), view, key, state, whole)
 		if err != nil {
 			if ctx.Err() == nil && !fault.Is(err, fault.Away) && !fault.Is(err, fault.NotFound) {
 				s.Log.Warn("a live page could not be drawn", zap.Error(err))
@@ -101,6 +101,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 			return nil
 		}
 		refresh := time.NewTimer(refreshEvery)
+		whole = true
 		select {
 		case <-ctx.Done():
 		case <-s.Stopping:
@@ -108,6 +109,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 		case state = <-states:
 		case <-changed:
 		case <-refresh.C:
+			// A whole library is drawn for a change, not for the time of day.
+			whole = view == "series"
 			if _, ok, err := s.signedIn(w, r); err != nil || !ok {
 				return nil
 			}
@@ -164,8 +167,9 @@ func (s *Server) watch(ctx context.Context, key scraperclient.Key, states chan *
 	}
 }
 
-// pieces draws the live elements of a page with the page's own templates.
-func (s *Server) pieces(ctx context.Context, u account.User, view string, key scraperclient.Key, state *scraperclient.State) ([]piece, error) {
+// pieces draws the live elements of a page with the page's own templates; not
+// whole, only the scraper's line.
+func (s *Server) pieces(ctx context.Context, u account.User, view string, key scraperclient.Key, state *scraperclient.State, whole bool) ([]piece, error) {
 	var out []piece
 	draw := func(id, name string, data any) error {
 		html, err := s.draw(name, data)
@@ -177,6 +181,9 @@ func (s *Server) pieces(ctx context.Context, u account.User, view string, key sc
 	}
 	if err := draw("scraper-line", "scraper-line", lineOf(s.Scraper.Presence(), time.Now())); err != nil {
 		return nil, err
+	}
+	if !whole {
+		return out, nil
 	}
 	switch view {
 	case "library":

@@ -40,7 +40,7 @@ func TestFromClaimToReading(t *testing.T) {
 		t.Fatalf("the scraper heard %v", m)
 	}
 	_, body = s.get(mo, "/sites/sample/s")
-	has(t, body, "Following", "Chapter 2", "Not here", "0 <small>of 2 chapters in the library", `src="/covers/site/sample/s?v=site`)
+	has(t, body, "Following", "Chapter 2", "Not here", "0 <small>of 2 chapters in the library", `src="/covers/site/sample/s?v=`)
 	hasNot(t, body, "Start reading")
 
 	book := s.publish("c1", "1", 3)

@@ -1,19 +1,15 @@
 package web
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"mangrove/internal/fault"
 	"mangrove/reader/internal/catalog"
 	"mangrove/reader/internal/progress"
-	"mangrove/reader/internal/scraperclient"
 )
 
 // readView is the reading view of one book.
@@ -39,11 +35,6 @@ type readView struct {
 	SaveTo         string
 	LastPageOfBook bool
 }
-
-type bookLink struct{ Href, Label string }
-
-// missing says why there is no next chapter to read.
-type missing struct{ Heading, Text, Tone, Icon string }
 
 // readData is what the script needs: the address of each page and its size, so
 // that nothing jumps when a picture arrives.
@@ -163,187 +154,10 @@ func (v *readView) open(r *http.Request, book catalog.Book, place progress.Place
 		return err
 	}
 	v.Data, v.Page, v.Count, v.Width, v.Height = string(text), page+1, len(list), list[page].Width, list[page].Height
-	v.Src = fmt.Sprintf("/read/%d/pages/%d?v=%s", book.ID, page+1, data.Version)
+	v.Src = pageAddress(book.ID, page, book.Fingerprint)
 	v.LastPageOfBook = page == len(list)-1
 	if page > 0 {
 		v.PrevPage = fmt.Sprintf("/read/%d?page=%d", book.ID, page)
 	}
 	return nil
-}
-
-// neighbours finds the chapters before and after, and why the one after is
-// missing if it is.
-func (s *Server) neighbours(ctx context.Context, v *readView, books []progress.Shelved, at int, title catalog.Title) {
-	link := func(b progress.Shelved) *bookLink {
-		return &bookLink{Href: readAddress(b.ID, 0), Label: upperFirst(chapterName(b.Number, b.Name))}
-	}
-	for i := at - 1; i >= 0; i-- {
-		if books[i].Here() {
-			v.PrevBook = link(books[i])
-			break
-		}
-	}
-	var next *progress.Shelved
-	for i := at + 1; i < len(books); i++ {
-		if books[i].Here() {
-			next = &books[i]
-			break
-		}
-	}
-	// Does the Site list a chapter in between that is not here?
-	limited, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	now := time.Now()
-	st, err := s.Scraper.GetSeries(limited, titleKey(title))
-	if err == nil {
-		if c, ok := following(st.Chapters, books[at].Book, next); ok {
-			v.Missing = missingWords(c, st, now)
-		}
-	}
-	if next != nil {
-		v.NextBook = link(*next)
-		return
-	}
-	if v.Missing != nil {
-		return
-	}
-	v.Missing = &missing{Heading: "That was the newest chapter", Icon: "check", Tone: "quiet"}
-	switch {
-	case err != nil && fault.Is(err, fault.Away):
-		p := s.Scraper.Presence()
-		v.Missing.Text = "Scraper: unreachable since " + Clock(p.Since, now) + ". New chapters come when it is back."
-	case err != nil || title.Status == "completed":
-		v.Missing.Text = "There is nothing after it here."
-	case !st.NextPollAt.IsZero() && st.NextPollAt.After(now):
-		v.Missing.Text = "Mangrove looks for the next one about " + Clock(st.NextPollAt, now) + "."
-	default:
-		v.Missing.Text = "Mangrove looks for the next one when the Series is followed."
-	}
-}
-
-// following finds the first chapter after current that the Site lists and the
-// library lacks, before next if there is a next.
-func following(chapters []scraperclient.Chapter, current catalog.Book, next *progress.Shelved) (scraperclient.Chapter, bool) {
-	var best scraperclient.Chapter
-	found := false
-	for _, c := range chapters {
-		if c.LibraryState == "published" || c.Language != current.Language || c.Number == current.Number && c.Number != "" {
-			continue
-		}
-		n := catalog.Decimal(c.Number)
-		if catalog.Order(n, c.SourceOrder, current.Number, current.SourceOrder) <= 0 {
-			continue
-		}
-		if next != nil && catalog.Order(n, c.SourceOrder, next.Number, next.SourceOrder) >= 0 {
-			continue
-		}
-		if !found || catalog.Order(n, c.SourceOrder, catalog.Decimal(best.Number), best.SourceOrder) < 0 {
-			best, found = c, true
-		}
-	}
-	return best, found
-}
-
-func missingWords(c scraperclient.Chapter, st scraperclient.State, now time.Time) *missing {
-	m := &missing{Heading: upperFirst(chapterName(c.Number, c.Title)) + " is not here yet", Icon: "clock", Tone: "quiet"}
-	switch {
-	case c.DownloadState == "downloading" && c.PagesTotal > 0:
-		m.Icon, m.Tone, m.Text = "down", "info", fmt.Sprintf("It is arriving now: %d of %d pages.", c.PagesDone, c.PagesTotal)
-	case c.DownloadState == "downloading", c.DownloadState == "waiting":
-		m.Icon, m.Tone, m.Text = "down", "info", "It is on its way."
-	case c.DownloadState == "set_aside":
-		m.Icon, m.Tone, m.Text = "puzzle", "warn", "It was set aside: "+c.SetAsideReason
-	case c.LibraryState == "missing":
-		m.Icon, m.Tone, m.Text = "gone", "warn", "Its file is gone from the library."
-	case st.Job != nil && st.Job.State != "done" && st.Job.State != "cancelled":
-		p := jobWords(st.Job, now)
-		m.Tone, m.Text = p.Tone, p.Word+". "+st.Job.Reason
-	default:
-		m.Text = "The Site lists it; it was not downloaded."
-	}
-	m.Text = strings.TrimSpace(m.Text)
-	return m
-}
-
-// mark is one place to save, as the script sends it. Page counts from 0.
-type mark struct {
-	Page  *int `json:"page"`
-	Asked bool `json:"asked"`
-}
-
-// saveProgress takes a place as JSON from the script, or as a form, which then
-// leads to the page.
-func (s *Server) saveProgress(w http.ResponseWriter, r *http.Request) error {
-	id, err := number(r.PathValue("book"))
-	if err != nil {
-		return err
-	}
-	form := false
-	var m mark
-	switch kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(kind) {
-	case "application/json":
-		dec := json.NewDecoder(io.LimitReader(r.Body, 4096))
-		dec.DisallowUnknownFields()
-		if err := dec.Decode(&m); err != nil || m.Page == nil {
-			return invalid("a place")
-		}
-	case "application/x-www-form-urlencoded":
-		if err := parseForm(r); err != nil {
-			return err
-		}
-		n, err := number(r.PostFormValue("page"))
-		if err != nil || n > 1<<30 {
-			return invalid("a place")
-		}
-		page := int(n - 1)
-		m, form = mark{Page: &page, Asked: true}, true
-	default:
-		s.plain(w, http.StatusUnsupportedMediaType, "Send a place as JSON or as a form.")
-		return nil
-	}
-	if *m.Page < 0 || *m.Page > 1<<30 {
-		return notFound("a page")
-	}
-	place, err := s.Shelves.SaveMark(r.Context(), progress.Mark{
-		UserID: who(r).ID, BookID: id, Page: *m.Page, Asked: m.Asked, Device: device(r.UserAgent()),
-	})
-	if err != nil {
-		return err
-	}
-	if form {
-		return redirect(w, r, fmt.Sprintf("/read/%d?page=%d", id, *m.Page+1))
-	}
-	w.Header().Set("Content-Type", "application/json")
-	return json.NewEncoder(w).Encode(map[string]any{"page": place.Page, "finished": place.Finished})
-}
-
-// setFinished marks a chapter read or unread and leads back to its Series.
-func (s *Server) setFinished(w http.ResponseWriter, r *http.Request) error {
-	id, err := number(r.PathValue("book"))
-	if err != nil {
-		return err
-	}
-	if err := parseForm(r); err != nil {
-		return err
-	}
-	book, err := s.Shelves.Book(r.Context(), id)
-	if err != nil {
-		return err
-	}
-	if err := s.Shelves.SetFinished(r.Context(), who(r).ID, id, r.PostFormValue("finished") != ""); err != nil {
-		return err
-	}
-	return redirect(w, r, seriesAddress(book.TitleID))
-}
-
-// device is a word for the kind of machine, good enough to ask "continue from
-// page 31 on the phone?" and too coarse to tell people apart.
-func device(userAgent string) string {
-	switch {
-	case strings.Contains(userAgent, "iPad") || strings.Contains(userAgent, "Tablet"):
-		return "tablet"
-	case strings.Contains(userAgent, "Mobi") || strings.Contains(userAgent, "Android"):
-		return "phone"
-	}
-	return "computer"
 }

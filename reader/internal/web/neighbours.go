@@ -1,0 +1,112 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"mangrove/internal/fault"
+	"mangrove/reader/internal/catalog"
+	"mangrove/reader/internal/progress"
+	"mangrove/reader/internal/scraperclient"
+)
+
+type bookLink struct{ Href, Label string }
+
+// missing says why there is no next chapter to read.
+type missing struct{ Heading, Text, Tone, Icon string }
+
+// neighbours finds the chapters before and after, and why the one after is
+// missing if it is.
+func (s *Server) neighbours(ctx context.Context, v *readView, books []progress.Shelved, at int, title catalog.Title) {
+	link := func(b progress.Shelved) *bookLink {
+		return &bookLink{Href: readAddress(b.ID, 0), Label: upperFirst(chapterName(b.Number, b.Name))}
+	}
+	for i := at - 1; i >= 0; i-- {
+		if books[i].Here() {
+			v.PrevBook = link(books[i])
+			break
+		}
+	}
+	var next *progress.Shelved
+	for i := at + 1; i < len(books); i++ {
+		if books[i].Here() {
+			next = &books[i]
+			break
+		}
+	}
+	// Does the Site list a chapter in between that is not here?
+	limited, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	now := time.Now()
+	st, err := s.Scraper.GetSeries(limited, titleKey(title))
+	if err == nil {
+		if c, ok := following(st.Chapters, books[at].Book, next); ok {
+			v.Missing = missingWords(c, st, now)
+		}
+	}
+	if next != nil {
+		v.NextBook = link(*next)
+		return
+	}
+	if v.Missing != nil {
+		return
+	}
+	v.Missing = &missing{Heading: "That was the newest chapter", Icon: "check", Tone: "quiet"}
+	switch {
+	case err != nil && fault.Is(err, fault.Away):
+		p := s.Scraper.Presence()
+		v.Missing.Text = "Scraper: unreachable since " + Clock(p.Since, now) + ". New chapters come when it is back."
+	case err != nil || title.Status == "completed":
+		v.Missing.Text = "There is nothing after it here."
+	case !st.NextPollAt.IsZero() && st.NextPollAt.After(now):
+		v.Missing.Text = "Mangrove looks for the next one about " + Clock(st.NextPollAt, now) + "."
+	default:
+		v.Missing.Text = "Mangrove looks for the next one when the Series is followed."
+	}
+}
+
+// following finds the first chapter after current that the Site lists and the
+// library lacks, before next if there is a next.
+func following(chapters []scraperclient.Chapter, current catalog.Book, next *progress.Shelved) (scraperclient.Chapter, bool) {
+	var best scraperclient.Chapter
+	found := false
+	for _, c := range chapters {
+		if c.LibraryState == "published" || c.Language != current.Language || c.Number == current.Number && c.Number != "" {
+			continue
+		}
+		n := catalog.Decimal(c.Number)
+		if catalog.Order(n, c.SourceOrder, current.Number, current.SourceOrder) <= 0 {
+			continue
+		}
+		if next != nil && catalog.Order(n, c.SourceOrder, next.Number, next.SourceOrder) >= 0 {
+			continue
+		}
+		if !found || catalog.Order(n, c.SourceOrder, catalog.Decimal(best.Number), best.SourceOrder) < 0 {
+			best, found = c, true
+		}
+	}
+	return best, found
+}
+
+func missingWords(c scraperclient.Chapter, st scraperclient.State, now time.Time) *missing {
+	m := &missing{Heading: upperFirst(chapterName(c.Number, c.Title)) + " is not here yet", Icon: "clock", Tone: "quiet"}
+	switch {
+	case c.DownloadState == "downloading" && c.PagesTotal > 0:
+		m.Icon, m.Tone, m.Text = "down", "info", fmt.Sprintf("It is arriving now: %d of %d pages.", c.PagesDone, c.PagesTotal)
+	case c.DownloadState == "downloading", c.DownloadState == "waiting":
+		m.Icon, m.Tone, m.Text = "down", "info", "It is on its way."
+	case c.DownloadState == "set_aside":
+		m.Icon, m.Tone, m.Text = "puzzle", "warn", "It was set aside: "+c.SetAsideReason
+	case c.LibraryState == "missing":
+		m.Icon, m.Tone, m.Text = "gone", "warn", "Its file is gone from the library."
+	case st.Job != nil && st.Job.State != "done" && st.Job.State != "cancelled":
+		p := jobWords(st.Job, now)
+		m.Tone, m.Text = p.Tone, p.Word+". "+st.Job.Reason
+	default:
+		m.Text = "The Site lists it; it was not downloaded."
+	}
+	m.Text = strings.TrimSpace(m.Text)
+	return m
+}
