@@ -169,13 +169,16 @@ func (k seriesKnown) running(v *seriesView, now time.Time) {
 	switch {
 	case !st.ForcedPoll.IsZero():
 		v.NextPoll = "asked for, in the next Pass"
-		v.Waiting = "Asked for at " + Clock(st.ForcedPoll, now) + ". Next Pass takes it."
+		v.Waiting = askedFor(st.ForcedPoll, st.Lane, now)
 	case st.NextPollAt.IsZero():
 		v.NextPoll = "when followed"
 	case st.NextPollAt.Before(now):
 		v.NextPoll = "due now"
 	default:
 		v.NextPoll = "about " + Clock(st.NextPollAt, now)
+		if why := nextPollWhy(st); why != "" {
+			v.NextPoll += ", " + why
+		}
 	}
 	if v.Following && k.Wish != nil {
 		v.Language = languagesOf(k.Wish.Languages, st.Chapters)
@@ -186,6 +189,9 @@ func failingText(st *scraperclient.State, have int, now time.Time) string {
 	text := fmt.Sprintf("At every Poll since %s, for %s.", Clock(st.Failure.Since, now), span(now.Sub(st.Failure.Since)))
 	if !st.LastGoodRead.IsZero() {
 		text += " The last good one was " + Clock(st.LastGoodRead, now) + "."
+	}
+	if st.Lane != nil && (st.Lane.Trouble != "" || st.Lane.Circuit != "closed") {
+		text += " " + evidence(scraperclient.LaneDetail{Lane: *st.Lane}, now) + "."
 	}
 	if have > 0 {
 		text += " The " + count(have, "chapter you have stays", "chapters you have stay") + " readable."
