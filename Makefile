@@ -13,7 +13,7 @@ TAGS := nodynamic
 CLUSTER := go run mangrove/internal/pgtest/cluster --
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test vet generate gen-check lint fence tidy tools clean goversion
+.PHONY: help build run test bench nightly vet generate gen-check lint fence tidy tools clean goversion
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -32,6 +32,12 @@ run: goversion ## Install what is missing, build and start Mangrove
 test: goversion ## Everything that decides whether a change is good
 	@deploy/install.sh --test
 	$(CLUSTER) go test -tags $(TAGS) -shuffle=on -count=1 -timeout 300s work
+
+bench: goversion ## Measure the scraper; print a table and write build/bench.json
+	$(CLUSTER) go test -tags "$(TAGS) bench" -count=1 -timeout 900s -v ./scraper/internal/bench | grep -v "^=== "
+
+nightly: goversion ## Run the random tests a hundred times as long
+	$(CLUSTER) go test -tags $(TAGS) -count=1 -timeout 7200s -run "Model|Newest|Bounds|Apart" ./scraper/... -args -rapid.checks=100000
 
 vet: goversion ## Run go vet over every module
 	go vet -tags $(TAGS) work

@@ -544,6 +544,7 @@ CREATE TABLE scraper.series (
     forced_poll_at timestamp with time zone,
     last_good_read_at timestamp with time zone,
     polled_at timestamp with time zone,
+    shrunk_at timestamp with time zone,
     CONSTRAINT series_next_poll_reason_check CHECK ((next_poll_reason = ANY (ARRAY['interval'::text, 'releases'::text]))),
     CONSTRAINT series_origin_check CHECK ((origin = ANY (ARRAY['listed'::text, 'followed'::text]))),
     CONSTRAINT series_reading_direction_check CHECK ((reading_direction = ANY (ARRAY[''::text, 'ltr'::text, 'rtl'::text, 'strip'::text]))),
@@ -565,6 +566,10 @@ COMMENT ON COLUMN scraper.series.folder IS 'name of its folder in the library, s
 -- Name: COLUMN series.polled_at; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
 
 COMMENT ON COLUMN scraper.series.polled_at IS 'when a Poll with evidence last ended; pacing and pages only, never a failure mark (POLL-2)';
+
+-- Name: COLUMN series.shrunk_at; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.series.shrunk_at IS 'since when its list has lost more than half of its chapters; believed at the second such read';
 
 -- Name: settings; Type: TABLE; Schema: scraper; Owner: mangrove_owner
 

@@ -36,6 +36,7 @@ var may = map[string][]string{
 	"internal/pgtest/schema":  {"internal/pgcluster", "internal/pgtest", "migrations"},
 	"internal/fakesite":       {},
 	"internal/archtest":       {},
+	"internal/e2e":            {},
 
 	// The scraper: Site, fetch, source, lane, store, and back through rpc.
 	"scraper/cmd/mangrove-scraper":              {"scraper/internal/...", "internal/...", "migrations", "proto/gen/..."},
@@ -57,6 +58,7 @@ var may = map[string][]string{
 	"scraper/internal/job":                      {"scraper/internal/source", "scraper/internal/poll", "scraper/internal/live", "scraper/internal/checkpoint", "scraper/internal/staging", "scraper/internal/publish", "internal/cbz", "internal/fault"},
 	"scraper/internal/queue":                    {"scraper/internal/source", "scraper/internal/job", "internal/fault"},
 	"scraper/internal/lane":                     {"scraper/internal/source", "scraper/internal/poll", "scraper/internal/circuit", "scraper/internal/job", "scraper/internal/live", "internal/fault"},
+	"scraper/internal/bench":                    {},
 	"scraper/internal/store":                    {"scraper/internal/source", "scraper/internal/poll", "scraper/internal/circuit", "scraper/internal/lane", "scraper/internal/job", "scraper/internal/follow", "internal/pg", "internal/fault"},
 	"scraper/internal/rpc":                      {"scraper/internal/source", "scraper/internal/follow", "scraper/internal/job", "scraper/internal/lane", "scraper/internal/live", "scraper/internal/poll", "scraper/internal/store", "internal/fault", "proto/gen/..."},
 
@@ -64,10 +66,11 @@ var may = map[string][]string{
 	"reader/cmd/mangrove-reader":                {"reader/internal/...", "internal/...", "migrations"},
 	"reader/internal/account":                   {"internal/fault", "internal/durable"},
 	"reader/internal/scraperclient":             {"internal/fault", "internal/grpcserver", "proto/gen/..."},
-	"reader/internal/scraperclient/scrapertest": {"internal/grpcserver", "proto/gen/..."},
+	"reader/internal/scraperclient/scrapertest": {"internal/fault", "internal/grpcserver", "proto/gen/..."},
 	"reader/internal/follow":                    {"reader/internal/scraperclient", "internal/fault"},
 	"reader/internal/catalog":                   {"reader/internal/scraperclient", "internal/fault", "internal/cbz"},
 	"reader/internal/progress":                  {"reader/internal/catalog", "internal/fault"},
+	"reader/internal/pages/pagestest":           {"internal/cbz"},
 	"reader/internal/pages":                     {"reader/internal/catalog", "internal/fault", "internal/cbz", "internal/durable", "internal/picture"},
 	"reader/internal/store":                     {"reader/internal/account", "reader/internal/catalog", "reader/internal/follow", "reader/internal/progress", "reader/internal/scraperclient", "internal/fault", "internal/pg"},
 	"reader/internal/web":                       {"reader/internal/account", "reader/internal/catalog", "reader/internal/follow", "reader/internal/pages", "reader/internal/progress", "reader/internal/scraperclient", "internal/fault", "internal/logging"},

@@ -30,11 +30,13 @@ CREATE TABLE scraper.series (
     forced_poll_at   timestamptz,
     last_good_read_at timestamptz,
     polled_at        timestamptz,
+    shrunk_at        timestamptz,
     PRIMARY KEY (site, series_id)
 );
 COMMENT ON COLUMN scraper.series.absent_since IS 'missing from a whole desired set since (OWN-3); it leaves after a day';
 COMMENT ON COLUMN scraper.series.folder IS 'name of its folder in the library, set at the first publication and stable from then on (PUB-5)';
 COMMENT ON COLUMN scraper.series.polled_at IS 'when a Poll with evidence last ended; pacing and pages only, never a failure mark (POLL-2)';
+COMMENT ON COLUMN scraper.series.shrunk_at IS 'since when its list has lost more than half of its chapters; believed at the second such read';
 CREATE UNIQUE INDEX series_folder ON scraper.series (folder) WHERE folder <> '';
 CREATE INDEX series_due ON scraper.series (site, next_poll_at);
 CREATE INDEX series_forced ON scraper.series (site, forced_poll_at) WHERE forced_poll_at IS NOT NULL;

@@ -136,7 +136,9 @@ func TestWaitsForTheDatabase(t *testing.T) {
 	}
 	eventually(t, "ready after the migration", func() bool { return r.serving(grpcserver.Readiness) })
 	r.stop()
-	<-r.ended
+	if err := <-r.ended; err != nil {
+		t.Error(err)
+	}
 }
 
 func TestANewerDatabaseIsLeftAlone(t *testing.T) {

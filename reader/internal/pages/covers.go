@@ -186,10 +186,13 @@ func (c *Covers) make(ctx context.Context, base string, source Source) error {
 		return durable.Classify("create", c.dir, err)
 	}
 	crop := coverCrop(img.Bounds())
-	// The large one first: the small one is what tells others that all is made.
+	// The large one first: the small one is what tells others that all is made,
+	// and it is made of the large one, at a fraction of what the page would cost.
 	for _, width := range []int{LargeCover, SmallCover} {
+		img = scale(img, crop, width)
+		crop = img.Bounds()
 		var out bytes.Buffer
-		if err := jpeg.Encode(&out, scale(img, crop, width), &jpeg.Options{Quality: coverQuality}); err != nil {
+		if err := jpeg.Encode(&out, img, &jpeg.Options{Quality: coverQuality}); err != nil {
 			return fault.New(fault.Page, "make", "a cover", err)
 		}
 		path := filepath.Join(c.dir, base+"-"+strconv.Itoa(width)+".jpg")
@@ -202,7 +205,7 @@ func (c *Covers) make(ctx context.Context, base string, source Source) error {
 
 // coverCrop is the part of a page that stands as a cover: the whole of it where
 // the shape is near a cover's (2:3), the top of a long strip, the middle of a
-// wide picture.
+// wide picture without its foot, where a title would be cut at both ends.
 func coverCrop(b image.Rectangle) image.Rectangle {
 	w, h := b.Dx(), b.Dy()
 	switch {
@@ -210,9 +213,10 @@ func coverCrop(b image.Rectangle) image.Rectangle {
 		h = w * 3 / 2
 		return image.Rect(b.Min.X, b.Min.Y, b.Min.X+w, b.Min.Y+h)
 	case w > h:
+		h = max(h*5/6, 1)
 		narrow := max(h*2/3, 1)
 		left := b.Min.X + (w-narrow)/2
-		return image.Rect(left, b.Min.Y, left+narrow, b.Max.Y)
+		return image.Rect(left, b.Min.Y, left+narrow, b.Min.Y+h)
 	}
 	return b
 }

@@ -12,7 +12,6 @@ import (
 	"go.uber.org/zap"
 
 	"mangrove/internal/fault"
-	"mangrove/internal/pg"
 	"mangrove/reader/internal/account"
 	"mangrove/reader/internal/scraperclient"
 )
@@ -40,18 +39,11 @@ type failure struct {
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var tooLarge *http.MaxBytesError
 	var tooMany *account.TooManyError
+	var away *scraperclient.AwayError
 	f := failure{Back: "/library", BackTo: "Library"}
 	switch {
 	case errors.Is(err, context.Canceled) && r.Context().Err() != nil:
 		return // nobody is listening any more
-	case pg.Down(err):
-		since, down := s.Database.Down()
-		if !down {
-			since = time.Now()
-		}
-		s.Log.Warn("the database did not answer", zap.String("route", r.Pattern), zap.Error(err))
-		s.databaseAway(w, since)
-		return
 	case errors.As(err, &tooLarge):
 		s.plain(w, http.StatusRequestEntityTooLarge, "That is too large.")
 		return
@@ -63,12 +55,17 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		f.Code, f.Heading, f.Text = http.StatusNotFound, "There is no such page", "It may have moved, or the address was cut short."
 	case fault.Is(err, fault.Invalid):
 		f.Code, f.Heading, f.Text = http.StatusBadRequest, "This request was not understood", "Nothing was changed."
-	case fault.Is(err, fault.Away):
-		f.Code, f.Heading = http.StatusServiceUnavailable, "The scraper does not answer"
-		var away *scraperclient.AwayError
-		if errors.As(err, &away) {
-			f.Heading = "Scraper: unreachable since " + Clock(away.Since, time.Now())
+	case fault.Is(err, fault.Away) && !errors.As(err, &away):
+		// What is away and not the scraper is the database.
+		since, down := s.Database.Down()
+		if !down {
+			since = time.Now()
 		}
+		s.Log.Warn("the database did not answer", zap.String("route", r.Pattern), zap.Error(err))
+		s.databaseAway(w, since)
+		return
+	case fault.Is(err, fault.Away):
+		f.Code, f.Heading = http.StatusServiceUnavailable, "Scraper: unreachable since "+Clock(away.Since, time.Now())
 		f.Text = "Everything in the library can be read as always. What you asked for needs the scraper; nothing was changed."
 	case fault.Is(err, fault.Storage):
 		f.Code, f.Heading = http.StatusServiceUnavailable, "The library folder cannot be read"

@@ -381,3 +381,22 @@ func TestAnUnmountedLibraryIsAStorageFailure(t *testing.T) {
 		t.Errorf("something was written into the empty mount point: %v, %v", entries, err)
 	}
 }
+
+func TestAskingAgainFetchesNothing(t *testing.T) {
+	w := setup(t)
+	if j, err := w.work(t); err != nil || j.State != job.Done {
+		t.Fatal(j, err)
+	}
+	for range 3 {
+		w.site.Forget()
+		if asked, err := w.db.RequestJob(t.Context(), key, true); !asked || err != nil {
+			t.Fatal(asked, err)
+		}
+		if j, err := w.work(t); err != nil || j.State != job.Done {
+			t.Fatalf("the Job is %s (%v), want done", j.State, err)
+		}
+		if got := w.site.Ledger().Paths(); len(got) != 0 {
+			t.Errorf("asked for %v, want nothing: the Series was read a moment ago and the library lacks nothing", got)
+		}
+	}
+}

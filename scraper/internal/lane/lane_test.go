@@ -338,3 +338,29 @@ func (s stopping) Series(ctx context.Context, _ source.Fetcher, ask source.Ask) 
 	s.stop()
 	return source.Reading{}, fault.New(fault.Network, "get", ask.URL, fmt.Errorf("stopped: %w", ctx.Err())).WithEvidence(fault.NoRead)
 }
+
+func TestCaseAnOutageOfTwoHundredSeries(t *testing.T) {
+	for _, word := range []string{"unreachable", "unfetchable"} {
+		t.Run(word, func(t *testing.T) {
+			scripts := map[string][]string{}
+			for i := range 200 {
+				scripts[fmt.Sprintf("s%03d", i)] = []string{"ok", word}
+			}
+			b := setup(t, scripts)
+			b.turn(t)
+			b.turn(t)
+			if n := len(b.site.asked); n > 4 {
+				t.Errorf("%d requests, want at most three reads and a witness", n)
+			}
+			for range 5 {
+				b.turn(t)
+				if n := len(b.site.asked); n != 0 {
+					t.Errorf("%d requests while the circuit rests", n)
+				}
+			}
+			if n := len(b.failures(t)); n != 0 {
+				t.Errorf("%d failure rows, want none", n)
+			}
+		})
+	}
+}

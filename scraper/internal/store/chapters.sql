@@ -8,10 +8,11 @@ WHERE site = $1 AND series_id = $2
 ORDER BY source_order, chapter_id;
 
 -- name: SaveChapters
--- New and changed chapters in one statement; first_seen_at stays.
-INSERT INTO chapters (site, series_id, chapter_id, number, volume, title, language, groups, url, source_order, external, published_at, first_seen_at)
+-- New and changed chapters in one statement; of a known one first_seen_at and
+-- announced_at stay.
+INSERT INTO chapters (site, series_id, chapter_id, number, volume, title, language, groups, url, source_order, external, published_at, first_seen_at, announced_at)
 SELECT $1, $2, c.chapter_id, nullif(c.number, '')::numeric, nullif(c.volume, '')::numeric, c.title, c.language,
-       CASE WHEN c.groups = '' THEN '{}' ELSE string_to_array(c.groups, E'\n') END, c.url, c.source_order, c.external, c.published_at, $3
+       CASE WHEN c.groups = '' THEN '{}' ELSE string_to_array(c.groups, E'\n') END, c.url, c.source_order, c.external, c.published_at, $3, $14
 FROM unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::int[], $12::bool[], $13::timestamptz[])
      AS c (chapter_id, number, volume, title, language, groups, url, source_order, external, published_at)
 ON CONFLICT (site, series_id, chapter_id) DO UPDATE
@@ -33,18 +34,17 @@ WHERE c.site = $1 AND c.series_id = $2 AND c.gone_since IS NULL
                   WHERE f.site = c.site AND f.series_id = c.series_id AND f.chapter_id = c.chapter_id AND f.state <> 'removed')
 ORDER BY c.volume NULLS LAST, c.number NULLS LAST, c.source_order DESC;
 
--- name: RepointChapter
--- One release under a new id: the row, and with it first_seen_at, stays.
-UPDATE chapters SET chapter_id = $4 WHERE site = $1 AND series_id = $2 AND chapter_id = $3;
+-- name: RepointChapters
+-- One release under a new id each: the row, and with it first_seen_at, stays.
+UPDATE chapters c SET chapter_id = m.new
+FROM unnest($3::text[], $4::text[]) AS m (old, new)
+WHERE c.site = $1 AND c.series_id = $2 AND c.chapter_id = m.old;
 
 -- name: RepointJobChapters
-UPDATE job_chapters jc SET chapter_id = $4
-FROM jobs j
-WHERE j.id = jc.job_id AND j.site = $1 AND j.series_id = $2 AND jc.chapter_id = $3
+UPDATE job_chapters jc SET chapter_id = m.new
+FROM jobs j, unnest($3::text[], $4::text[]) AS m (old, new)
+WHERE j.id = jc.job_id AND j.site = $1 AND j.series_id = $2 AND jc.chapter_id = m.old
   AND j.state IN ('requested', 'inspecting', 'ready', 'queued', 'downloading', 'paused', 'retry_wait');
-
--- name: Announce
-UPDATE chapters SET announced_at = $4 WHERE site = $1 AND series_id = $2 AND chapter_id = ANY ($3) AND announced_at IS NULL;
 
 -- name: NewChapters
 SELECT c.site, c.series_id, c.chapter_id, coalesce(trim_scale(c.number)::text, ''), coalesce(trim_scale(c.volume)::text, ''), c.title, c.language, c.groups,

@@ -28,6 +28,7 @@ type Claim struct {
 	// have a request under way.
 	Taken bool
 
+	site string
 	conn *pgxpool.Conn
 	stop context.CancelFunc
 	done chan struct{}
@@ -63,7 +64,7 @@ func (s *Store) ClaimLane(ctx context.Context, pool *pgxpool.Pool, site, holder 
 		return nil, false, classify("TakeLane", err)
 	}
 	watch, stop := context.WithCancel(context.WithoutCancel(ctx))
-	c = &Claim{Store: own, Taken: before != "" && before != holder, conn: conn, stop: stop, done: make(chan struct{}), lost: make(chan struct{})}
+	c = &Claim{Store: own, Taken: before != "" && before != holder, site: site, conn: conn, stop: stop, done: make(chan struct{}), lost: make(chan struct{})}
 	pid := conn.Conn().PgConn().PID()
 	go func() {
 		defer close(c.done)
@@ -97,11 +98,15 @@ func (c *Claim) Held() error {
 	return nil
 }
 
-// Release gives the Lane up.
+// Release gives the Lane up, at once if the connection still stands: a server
+// notices a closed one only a little later.
 func (c *Claim) Release() {
 	c.stop()
 	<-c.done
-	_ = c.conn.Conn().Close(context.Background())
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	_, _ = c.conn.Exec(ctx, c.sql.Get("ReleaseClaim"), claimClass, c.site)
+	_ = c.conn.Conn().Close(ctx)
 	c.conn.Release()
 }
 

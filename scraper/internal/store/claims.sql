@@ -3,6 +3,9 @@
 -- name: TryClaim
 SELECT pg_try_advisory_lock($1, hashtext($2));
 
+-- name: ReleaseClaim
+SELECT pg_advisory_unlock($1, hashtext($2));
+
 -- name: ClaimHeld
 -- Is the claim still that of this backend?
 SELECT EXISTS (SELECT FROM pg_locks

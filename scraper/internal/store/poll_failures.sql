@@ -8,9 +8,6 @@ VALUES ($1, $2, $3, $4)
 ON CONFLICT (site, series_id) DO UPDATE SET outcome = excluded.outcome
 WHERE poll_failures.outcome <> excluded.outcome;
 
--- name: DeleteFailure
-DELETE FROM poll_failures WHERE site = $1 AND series_id = $2;
-
 -- name: GetFailure
 SELECT outcome, failing_since FROM poll_failures WHERE site = $1 AND series_id = $2;
 

@@ -35,8 +35,16 @@ UPDATE series SET next_poll_at = $3, next_poll_reason = 'interval', forced_poll_
 WHERE site = $1 AND series_id = $2;
 
 -- name: MarkGood
-UPDATE series SET next_poll_at = $3, next_poll_reason = $5, forced_poll_at = NULL, last_good_read_at = $4, polled_at = $4
-WHERE site = $1 AND series_id = $2;
+-- Everything a correct Poll says of the Series itself, and the end of its failure
+-- row if it has one, in one statement. An address is kept only once the page
+-- there has yielded the same Series (POLL-13).
+WITH cleared AS (DELETE FROM poll_failures WHERE site = $1 AND series_id = $2)
+UPDATE series SET next_poll_at = $3, last_good_read_at = $4, polled_at = $4, next_poll_reason = $5, forced_poll_at = NULL,
+       url = CASE WHEN $6 = '' THEN url ELSE $6 END, shrunk_at = CASE WHEN $7 THEN coalesce(shrunk_at, $4) END,
+       title = $8, native_title = $9, authors = $10, description = $11, status = $12, tags = $13,
+       license = $14, reading_direction = $15, etag = $16, last_modified = $17
+WHERE site = $1 AND series_id = $2
+RETURNING coalesce(shrunk_at < $4, false);
 
 -- name: MarkUnchanged
 -- MarkGood and DeleteFailure for many reads that changed nothing, in one statement.
@@ -52,13 +60,11 @@ WHERE s.site = r.site AND s.series_id = r.series_id;
 -- name: MarkRead
 -- A correct read that was not a Poll (an inspection): what it said is kept, its
 -- turn is not moved and no failure row is touched.
-UPDATE series SET last_good_read_at = $3
-WHERE site = $1 AND series_id = $2;
-
--- name: SaveSeries
-UPDATE series SET title = $3, native_title = $4, authors = $5, description = $6, status = $7, tags = $8, license = $9,
-       reading_direction = $10, etag = $11, last_modified = $12
-WHERE site = $1 AND series_id = $2;
+UPDATE series SET last_good_read_at = $3, shrunk_at = CASE WHEN $4 THEN coalesce(shrunk_at, $3) END,
+       title = $5, native_title = $6, authors = $7, description = $8, status = $9, tags = $10, license = $11,
+       reading_direction = $12, etag = $13, last_modified = $14
+WHERE site = $1 AND series_id = $2
+RETURNING coalesce(shrunk_at < $3, false);
 
 -- name: SaveCover
 UPDATE series SET cover_url = $3, cover_sha256 = $4
@@ -68,10 +74,6 @@ WHERE site = $1 AND series_id = $2;
 UPDATE series SET forced_poll_at = coalesce(forced_poll_at, $3)
 WHERE site = $1 AND series_id = $2
 RETURNING forced_poll_at;
-
--- name: MoveAddress
--- Kept only once the page there has yielded the same Series (POLL-13).
-UPDATE series SET url = $3 WHERE site = $1 AND series_id = $2;
 
 -- name: ForcePolls
 UPDATE series s SET forced_poll_at = coalesce(s.forced_poll_at, $3)

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -72,23 +71,27 @@ type FailingSeries struct {
 	Failure Failure
 }
 
-// WorklistSorts are the orders a Worklist can have.
-func WorklistSorts() []string { return []string{"oldest", "newest", "title"} }
+// worklists maps the orders a Worklist can have to their statements: an order of
+// its own each, so that the oldest hundred of many are found by index.
+func worklists() map[string]string {
+	return map[string]string{"oldest": "WorklistOldest", "newest": "WorklistNewest", "title": "WorklistTitle"}
+}
 
 // Worklist lists failing Series; "" filters nothing.
 func (s *Store) Worklist(ctx context.Context, site, outcome, sort string, offset, limit int) ([]FailingSeries, error) {
-	if !slices.Contains(WorklistSorts(), sort) {
+	statement, ok := worklists()[sort]
+	if !ok {
 		return nil, fault.Newf(fault.Invalid, "sort", "the Worklist", "%q is no order", sort)
 	}
-	rows, err := s.db.Query(ctx, s.sql.Get("Worklist"), site, outcome, sort, offset, limit)
+	rows, err := s.db.Query(ctx, s.sql.Get(statement), site, outcome, offset, limit)
 	if err != nil {
-		return nil, classify("Worklist", err)
+		return nil, classify(statement, err)
 	}
 	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (f FailingSeries, err error) {
 		f.SeriesRow, err = scanSeries(with{row, []any{&f.Failure.Outcome, &f.Failure.Since}})
 		return f, err
 	})
-	return out, classify("Worklist", err)
+	return out, classify(statement, err)
 }
 
 // with is a row whose last columns go elsewhere.

@@ -1,14 +1,31 @@
 -- What the operator looks at: the failing Series and the Lanes.
 
--- name: Worklist
+-- name: WorklistOldest
 SELECT s.site, s.series_id, s.title, s.native_title, s.authors, s.description, s.url, s.status, s.tags, s.license, s.reading_direction, s.cover_sha256,
        s.origin, s.download, s.languages, s.folder, s.last_good_read_at, s.next_poll_at, s.next_poll_reason, s.forced_poll_at, s.polled_at,
        f.outcome, f.failing_since
 FROM poll_failures f JOIN series s USING (site, series_id)
 WHERE ($1 = '' OR f.site = $1) AND ($2 = '' OR f.outcome = $2)
-ORDER BY CASE WHEN $3 = 'oldest' THEN f.failing_since END, CASE WHEN $3 = 'newest' THEN f.failing_since END DESC,
-         CASE WHEN $3 = 'title' THEN s.title END, f.site, f.series_id
-OFFSET $4 LIMIT $5;
+ORDER BY f.failing_since, f.site, f.series_id
+OFFSET $3 LIMIT $4;
+
+-- name: WorklistNewest
+SELECT s.site, s.series_id, s.title, s.native_title, s.authors, s.description, s.url, s.status, s.tags, s.license, s.reading_direction, s.cover_sha256,
+       s.origin, s.download, s.languages, s.folder, s.last_good_read_at, s.next_poll_at, s.next_poll_reason, s.forced_poll_at, s.polled_at,
+       f.outcome, f.failing_since
+FROM poll_failures f JOIN series s USING (site, series_id)
+WHERE ($1 = '' OR f.site = $1) AND ($2 = '' OR f.outcome = $2)
+ORDER BY f.failing_since DESC, f.site, f.series_id
+OFFSET $3 LIMIT $4;
+
+-- name: WorklistTitle
+SELECT s.site, s.series_id, s.title, s.native_title, s.authors, s.description, s.url, s.status, s.tags, s.license, s.reading_direction, s.cover_sha256,
+       s.origin, s.download, s.languages, s.folder, s.last_good_read_at, s.next_poll_at, s.next_poll_reason, s.forced_poll_at, s.polled_at,
+       f.outcome, f.failing_since
+FROM poll_failures f JOIN series s USING (site, series_id)
+WHERE ($1 = '' OR f.site = $1) AND ($2 = '' OR f.outcome = $2)
+ORDER BY s.title, f.site, f.series_id
+OFFSET $3 LIMIT $4;
 
 -- name: WorklistCounts
 SELECT outcome, count(*) FROM poll_failures WHERE $1 = '' OR site = $1 GROUP BY outcome ORDER BY outcome;

@@ -24,6 +24,9 @@ type commands struct {
 	Up       upCommand       `cmd:"" help:"Start Mangrove and keep it running until Ctrl-C."`
 	Status   statusCommand   `cmd:"" help:"Show how each service stands."`
 	Migrate  migrateCommand  `cmd:"" help:"Bring the database to this version."`
+	Resume   resumeCommand   `cmd:"" help:"Ask a Site again whose circuit is paused or resting."`
+	Release  releaseCommand  `cmd:"" help:"End a Hold on all downloads."`
+	Retry    retryCommand    `cmd:"" help:"Put a Job that was set aside back in the queue."`
 	Settings settingsCommand `cmd:"" help:"List the settings, with defaults."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 }

@@ -1,0 +1,136 @@
+package pgtest_test
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"mangrove/internal/pgtest"
+	"mangrove/migrations"
+)
+
+func connect(t *testing.T, url string) *pgx.Conn {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close(context.Background()) })
+	return c
+}
+
+func TestMigrationsRunOnceHoweverManyStart(t *testing.T) {
+	admin := pgtest.Empty(t)
+	var all sync.WaitGroup
+	for range 6 {
+		all.Go(func() {
+			d := migrations.Database{AdminURL: admin, ReaderPassword: "pgtest", ScraperPassword: "pgtest"}
+			if err := migrations.Apply(context.Background(), d); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	c := connect(t, admin)
+	var applied, distinct int64
+	if err := c.QueryRow(t.Context(), "SELECT count(*), count(DISTINCT version_id) FROM mangrove.migrations WHERE version_id > 0").Scan(&applied, &distinct); err != nil {
+		t.Fatal(err)
+	}
+	if applied != migrations.Latest() || distinct != applied {
+		t.Errorf("%d rows for %d versions, want %d once each", applied, distinct, migrations.Latest())
+	}
+	var owners int
+	if err := c.QueryRow(t.Context(), `SELECT count(*) FROM pg_tables WHERE schemaname IN ('reader', 'scraper', 'mangrove') AND tableowner <> 'mangrove_owner'`).Scan(&owners); err != nil || owners != 0 {
+		t.Errorf("%d tables do not belong to the owner's role (%v)", owners, err)
+	}
+}
+
+func TestANewerDatabaseIsNotTouched(t *testing.T) {
+	urls := pgtest.New(t)
+	c := connect(t, urls.Admin)
+	if err := migrations.Check(t.Context(), connect(t, urls.Reader)); err != nil {
+		t.Errorf("a service does not recognise its own version: %v", err)
+	}
+	if _, err := c.Exec(t.Context(), "INSERT INTO mangrove.migrations (version_id, is_applied) VALUES ($1, true)", migrations.Latest()+1); err != nil {
+		t.Fatal(err)
+	}
+	d := migrations.Database{AdminURL: urls.Admin, ReaderPassword: "other", ScraperPassword: "other"}
+	if err := migrations.Apply(t.Context(), d); !errors.Is(err, migrations.ErrNewer) {
+		t.Errorf("migrating got %v, want ErrNewer", err)
+	}
+	// Not even the roles' passwords were changed.
+	for _, url := range []string{urls.Reader, urls.Scraper} {
+		if err := migrations.Check(t.Context(), connect(t, url)); !errors.Is(err, migrations.ErrNewer) {
+			t.Errorf("a service got %v, want ErrNewer", err)
+		}
+	}
+}
+
+func TestAnOlderDatabaseIsWaitedFor(t *testing.T) {
+	urls := pgtest.New(t)
+	c := connect(t, urls.Admin)
+	if _, err := c.Exec(t.Context(), "DELETE FROM mangrove.migrations WHERE version_id = $1", migrations.Latest()); err != nil {
+		t.Fatal(err)
+	}
+	if err := migrations.Check(t.Context(), connect(t, urls.Scraper)); !errors.Is(err, migrations.ErrOlder) {
+		t.Errorf("got %v, want ErrOlder", err)
+	}
+	if _, err := c.Exec(t.Context(), "DROP TABLE mangrove.migrations"); err != nil {
+		t.Fatal(err)
+	}
+	if err := migrations.Check(t.Context(), connect(t, urls.Scraper)); !errors.Is(err, migrations.ErrOlder) {
+		t.Errorf("never migrated: got %v, want ErrOlder", err)
+	}
+}
+
+func TestMigratingTwiceIsNoHarm(t *testing.T) {
+	admin := pgtest.Empty(t)
+	d := migrations.Database{AdminURL: admin}
+	if err := migrations.Apply(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	if err := migrations.Apply(t.Context(), d); err != nil {
+		t.Errorf("a second time: %v", err)
+	}
+}
+
+// Where an operator made the three roles and the database, nobody needs a role
+// that may create roles.
+func TestWithAnAddressPerRole(t *testing.T) {
+	admin := pgtest.Empty(t)
+	server := connect(t, pgtest.New(t).Admin)
+	u, err := url.Parse(admin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := pgx.Identifier{u.Path[1:]}.Sanitize()
+	for _, sql := range []string{
+		"ALTER ROLE mangrove_owner LOGIN PASSWORD 'pgtest'", "CREATE DATABASE " + name, "GRANT CREATE ON DATABASE " + name + " TO mangrove_owner",
+	} {
+		if _, err := server.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	owner, err := migrations.RoleURL(admin, migrations.Owner, "pgtest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := migrations.Apply(t.Context(), migrations.Database{OwnerURL: owner}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, role := range []string{migrations.Reader, migrations.Scraper} {
+		own, err := migrations.RoleURL(admin, role, "pgtest")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := migrations.Check(t.Context(), connect(t, own)); err != nil {
+			t.Errorf("%s: %v", role, err)
+		}
+	}
+}

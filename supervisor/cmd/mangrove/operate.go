@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"mangrove/internal/config"
+	"mangrove/supervisor/internal/child"
+)
+
+type resumeCommand struct {
+	Site string `arg:"" help:"The Site's key, for example sample."`
+}
+
+// Help is shown by `mangrove resume --help`.
+func (resumeCommand) Help() string {
+	return "Ends a pause or a rest of a Site's circuit. Look first at why it was paused: a Site that refused should be left alone for as long as it says.\n\n" + operateCodes +
+		"Example: mangrove resume sample"
+}
+
+// Run closes a Site's circuit (CIRC-3).
+func (c resumeCommand) Run(con console) error { return operate(con, "resume", c.Site) }
+
+type releaseCommand struct {
+	Hold string `arg:"" enum:"queue,storage" help:"Which Hold: queue or storage."`
+}
+
+// Help is shown by `mangrove release --help`.
+func (releaseCommand) Help() string {
+	return "Ends a Hold on all downloads, once what it names has been mended.\n\n" + operateCodes + "Example: mangrove release storage"
+}
+
+// Run ends a Hold.
+func (c releaseCommand) Run(con console) error { return operate(con, "release", c.Hold) }
+
+type retryCommand struct {
+	Site   string `arg:"" help:"The Site's key."`
+	Series string `arg:"" help:"The Series' id on its Site."`
+}
+
+// Help is shown by `mangrove retry --help`.
+func (retryCommand) Help() string {
+	return "Puts a Job that was set aside back in the queue, with its counts set back and nothing deleted.\n\n" + operateCodes +
+		"Example: mangrove retry sample pepper-and-carrot"
+}
+
+// Run puts a Job back in the queue (JOB-5).
+func (c retryCommand) Run(con console) error { return operate(con, "retry", c.Site, c.Series) }
+
+const operateCodes = "It works while the scraper is stopped or parked; a running scraper hears of it within a minute.\n\nExit codes: 0 done, 1 refused, 3 the database does not answer.\n\n"
+
+// operate has the scraper's own program do what an operator asks: the supervisor
+// never opens the database.
+func operate(con console, args ...string) error {
+	c, err := config.FromEnvironment()
+	if err != nil {
+		return err
+	}
+	scraper, _, err := siblings()
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	exit, lines, err := child.Run(ctx, child.Spec{Path: scraper, Args: args, Env: scraperEnvironment(os.Environ(), c)})
+	if err != nil {
+		return err
+	}
+	said := exit.String()
+	if len(lines) > 0 {
+		said = strings.TrimPrefix(lines[len(lines)-1], filepath.Base(scraper)+": ")
+	}
+	if exit.Code != config.ExitOK {
+		return coded(max(exit.Code, config.ExitFailure), "%s", said)
+	}
+	_, err = fmt.Fprintln(con.out, printable(said))
+	return err
+}
