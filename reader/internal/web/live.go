@@ -188,7 +188,8 @@ func (s *Server) pieces(ctx context.Context, u account.User, q url.Values, state
 	if err := draw("scraper-line", "scraper-line", lineOf(s.Scraper.Presence(), time.Now())); err != nil {
 		return nil, err
 	}
-	if run := runningOf(u, s.Scraper.Presence()); run != nil {
+	run := runningOf(u, s.Scraper.Presence())
+	if run != nil {
 		for _, id := range navCountIDs() {
 			if err := draw(id, "nav-count", run.Count(id)); err != nil {
 				return nil, err
@@ -216,6 +217,7 @@ func (s *Server) pieces(ctx context.Context, u account.User, q url.Values, state
 			return nil, err
 		}
 		v.Library.Frame.Scraper = lineOf(s.Scraper.Presence(), time.Now())
+		v.Running = run
 		return out, draw("home", "home-content", v)
 	}
 	k, err := s.know(ctx, u, key, state)

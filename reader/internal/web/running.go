@@ -69,6 +69,18 @@ func (r running) Count(id string) navCount {
 	return c
 }
 
+// Stopped is the one line of Home on what has stopped, "" if nothing has.
+func (r running) Stopped() string {
+	var text string
+	if r.Failing > 0 {
+		text = count(r.Failing, "Series has stopped updating.", "Series have stopped updating.")
+	}
+	if r.Lanes > 0 {
+		text += " " + count(r.Lanes, "Site is not asked until a person looks.", "Sites are not asked until a person looks.")
+	}
+	return strings.TrimSpace(text)
+}
+
 // elementID names an element after what it shows, with no more than an address
 // may carry: ids of Sites are text from outside.
 func elementID(prefix string, parts ...string) string {
