@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"mangrove/internal/fault"
 	"mangrove/reader/internal/scraperclient"
 )
 
@@ -93,7 +92,7 @@ func chosenOf(q url.Values) (chosenPass, error) {
 
 func (s *Server) lanesView(ctx context.Context, chosen chosenPass) (lanesView, error) {
 	lanes, err := s.Scraper.ListLanes(ctx)
-	if fault.Is(err, fault.Away) {
+	if unanswered(err) {
 		return lanesView{Away: true}, nil
 	}
 	if err != nil {

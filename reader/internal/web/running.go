@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"mangrove/internal/fault"
 	"mangrove/reader/internal/account"
 	"mangrove/reader/internal/scraperclient"
 )
@@ -47,6 +48,10 @@ func runningOf(u account.User, p scraperclient.Presence) *running {
 func needsPerson(l scraperclient.Lane) bool {
 	return l.Trouble == "refused" || l.Circuit == "paused" && l.CircuitReason != "operator"
 }
+
+// unanswered reports whether the scraper has not given its word: it is away, or
+// went away during the very call.
+func unanswered(err error) bool { return fault.Is(err, fault.Away) || fault.Is(err, fault.Network) }
 
 // navCount is one count in the navigation, an element of its own so that it
 // changes live.

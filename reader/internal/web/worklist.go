@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"mangrove/internal/fault"
 	"mangrove/reader/internal/catalog"
 	"mangrove/reader/internal/scraperclient"
 )
@@ -165,7 +164,7 @@ func (s *Server) worklistView(ctx context.Context, userID int64, q worklistQuery
 }
 
 func (s *Server) worklistAway(q worklistQuery, err error) (worklistView, error) {
-	if !fault.Is(err, fault.Away) {
+	if !unanswered(err) {
 		return worklistView{}, err
 	}
 	return worklistView{Query: q, Away: true}, nil

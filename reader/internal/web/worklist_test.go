@@ -305,6 +305,10 @@ func TestRunningWithTheScraperAway(t *testing.T) {
 	s.failing("alpha", "1", "Ash", "not_found", 3)
 	s.know()
 	s.scraper.Stop()
+	// A call that is cut off tells of the connection; the next one finds nobody.
+	for client := s.web.Scraper.(*scraperclient.Client); !client.Presence().Away; {
+		_, _ = client.Status(t.Context())
+	}
 	for _, path := range []string{"/worklist", "/worklist?page=7", "/lanes"} {
 		resp, body := s.get(mo, path)
 		if resp.StatusCode != http.StatusOK {
