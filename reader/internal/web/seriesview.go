@@ -161,7 +161,7 @@ func (k seriesKnown) running(v *seriesView, now time.Time) {
 	if !st.LastGoodRead.IsZero() {
 		v.LastPoll = Moment(st.LastGoodRead, now) + ": up to date"
 		if st.Failure != nil {
-			v.LastPoll = "last good one " + Clock(st.LastGoodRead, now)
+			v.LastPoll = "last good one " + dated(st.LastGoodRead, now)
 		}
 	} else {
 		v.LastPoll = "not yet"
@@ -188,7 +188,7 @@ func (k seriesKnown) running(v *seriesView, now time.Time) {
 func failingText(st *scraperclient.State, have int, now time.Time) string {
 	text := fmt.Sprintf("At every Poll since %s, for %s.", Clock(st.Failure.Since, now), span(now.Sub(st.Failure.Since)))
 	if !st.LastGoodRead.IsZero() {
-		text += " The last good one was " + Clock(st.LastGoodRead, now) + "."
+		text += " The last good one was " + dated(st.LastGoodRead, now) + "."
 	}
 	if st.Lane != nil && (st.Lane.Trouble != "" || st.Lane.Circuit != "closed") {
 		text += " " + evidence(scraperclient.LaneDetail{Lane: *st.Lane}, now) + "."

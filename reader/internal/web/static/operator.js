@@ -21,6 +21,9 @@ if (list) {
   list.addEventListener('reset', () => setTimeout(counted));
   counted();
 
+  // The chosen filter is in sight, however narrow the row of chips is.
+  for (const chip of document.querySelectorAll('#wl-filters .chips [aria-current]')) chip.parentElement.scrollLeft = chip.offsetLeft - chip.parentElement.offsetLeft - 32;
+
   const pieces = ['wl-notices', 'wl-filters', 'wl-all', 'worklist'];
   const ask = async (submitter) => {
     const body = new URLSearchParams(new FormData(list, submitter));
