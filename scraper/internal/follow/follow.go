@@ -58,7 +58,7 @@ type Store interface {
 
 // Queue orders downloads.
 type Queue interface {
-	Request(ctx context.Context, key source.Key) error
+	Request(ctx context.Context, key source.Key) (skipped string, err error)
 }
 
 // Reconciler applies the reader's messages.
@@ -119,7 +119,7 @@ func (r *Reconciler) Apply(ctx context.Context, m Message) (Result, error) {
 	}
 	for _, f := range c.Follows {
 		if f.Download {
-			if err := r.Queue.Request(ctx, f.Key); err != nil {
+			if _, err := r.Queue.Request(ctx, f.Key); err != nil {
 				return out, err
 			}
 		}

@@ -182,8 +182,11 @@ func (p *pass) record(ctx context.Context, d Due, r poll.Result, now time.Time) 
 		if len(good.New) > 0 {
 			l.log.Info("new chapters", zap.Stringer("series", d.Key), zap.Int("count", len(good.New)))
 			if d.Download {
-				if err := l.queue.Request(ctx, d.Key); err != nil {
+				skipped, err := l.queue.Request(ctx, d.Key)
+				if err != nil {
 					l.log.Warn("a Job could not be requested", zap.Stringer("series", d.Key), zap.Error(err))
+				} else if skipped != "" {
+					l.log.Info("new chapters wait", zap.Stringer("series", d.Key), zap.String("because", skipped))
 				}
 			}
 		}
