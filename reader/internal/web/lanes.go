@@ -53,6 +53,8 @@ const tableLength = 200
 type chosenPass struct {
 	site string
 	pass int64
+	// resume is the Site whose Resume is to be confirmed, or "".
+	resume string
 }
 
 // lanes answers the Lanes; site and pass in the address open one Pass.
@@ -77,7 +79,7 @@ func (s *Server) lanes(w http.ResponseWriter, r *http.Request) error {
 
 // chosenOf reads which Pass is opened, if any.
 func chosenOf(q url.Values) (chosenPass, error) {
-	chosen := chosenPass{site: q.Get("site")}
+	chosen := chosenPass{site: q.Get("site"), resume: q.Get("resume")}
 	text := q.Get("pass")
 	if text == "" {
 		return chosen, nil
@@ -108,15 +110,16 @@ func (s *Server) lanesView(ctx context.Context, chosen chosenPass) (lanesView, e
 		if l.Site == chosen.site {
 			pass = chosen.pass
 		}
-		v.Cards = append(v.Cards, cardOf(l, lanes.PrunedBefore, pass, now))
+		v.Cards = append(v.Cards, cardOf(l, lanes.PrunedBefore, pass, l.Site == chosen.resume, now))
 	}
 	return v, nil
 }
 
-func cardOf(d scraperclient.LaneDetail, pruned time.Time, chosen int64, now time.Time) laneCard {
+func cardOf(d scraperclient.LaneDetail, pruned time.Time, chosen int64, confirm bool, now time.Time) laneCard {
 	c := laneCard{ID: laneID(d.Site), Name: laneName(d.Lane), Circuit: circuitWords(d.Lane, now)}
 	c.Line, c.Busy = laneLine(d, now)
 	if n, ok := laneHelp(d, now); ok {
+		n.Confirm = confirm && n.Resume != ""
 		c.Notice = &n
 	}
 	if !d.CountingSince.IsZero() {
@@ -183,4 +186,21 @@ func rowOfPass(site string, p scraperclient.Pass, now time.Time) passRow {
 		}
 	}
 	return r
+}
+
+// resumeLane ends a pause of a Site. Before the time the Site asked for, it leads
+// back to the card, which asks once more (CIRC-5).
+func (s *Server) resumeLane(w http.ResponseWriter, r *http.Request) error {
+	if err := parseForm(r); err != nil {
+		return err
+	}
+	site := r.PathValue("site")
+	quiet, err := s.Scraper.ResumeSite(r.Context(), site, r.PostFormValue("confirmed") == "yes")
+	if err != nil {
+		return err
+	}
+	if !quiet.IsZero() {
+		return redirect(w, r, "/lanes?resume="+queryEscape(site)+"#"+laneID(site))
+	}
+	return redirect(w, r, "/lanes#"+laneID(site))
 }

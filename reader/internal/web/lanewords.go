@@ -14,6 +14,10 @@ type laneNotice struct {
 	Heading, Text string
 	// Command is what an operator types, "" where nothing needs doing.
 	Command string
+	// Resume is the Site whose pause the button beside it ends, "" without one;
+	// Confirm asks once more, since the Site's own time has not passed.
+	Resume  string
+	Confirm bool
 	// Href leads to the Lane, Link says so.
 	Href string
 }
@@ -112,7 +116,7 @@ func laneHelp(d scraperclient.LaneDetail, now time.Time) (laneNotice, bool) {
 	switch {
 	case d.Circuit == "paused":
 		if plainKey(d.Site) {
-			n.Command = "mangrove resume " + d.Site
+			n.Command, n.Resume = "mangrove resume "+d.Site, d.Site
 		}
 		since := Clock(d.CircuitSince, now)
 		switch d.CircuitReason {
@@ -122,14 +126,14 @@ func laneHelp(d scraperclient.LaneDetail, now time.Time) (laneNotice, bool) {
 			if d.RetryAfter.After(now) {
 				n.Text = "It asked for quiet until " + Clock(d.RetryAfter, now) + ". " + n.Text
 			}
-			n.Text += " Look at the Site in a browser first; if it answers there, type:"
+			n.Text += " Look at the Site in a browser first; if it answers there, resume:"
 		case "systemic":
 			n.Heading = "Its pages are not understood"
 			n.Text = "Two downloads within an hour met pages that Mangrove could not read, so it has sent nothing since " + since +
-				". A newer Mangrove may read them. When it does, type:"
+				". A newer Mangrove may read them. When it does, resume:"
 		default:
 			n.Heading = "Paused by an operator"
-			n.Text = "Nothing has been sent since " + since + ". To go on, type:"
+			n.Text = "Nothing has been sent since " + since + ". To go on:"
 		}
 	case d.Trouble == "refused":
 		n.Heading = "The Site refused since " + Clock(d.TroubleSince, now)

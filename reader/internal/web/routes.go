@@ -55,6 +55,7 @@ func (s *Server) routes() []route {
 		{"GET /worklist", administrator, s.worklist},
 		{"POST /worklist/poll", administrator, s.pollWorklist},
 		{"GET /lanes", administrator, s.lanes},
+		{"POST /lanes/{site}/resume", administrator, s.resumeLane},
 
 		{"GET /", user, s.nothing},
 	}

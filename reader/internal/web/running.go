@@ -17,6 +17,7 @@ type Operating interface {
 	ListWorklist(ctx context.Context, q scraperclient.WorklistQuery) (scraperclient.Worklist, error)
 	ListLanes(ctx context.Context) (scraperclient.Lanes, error)
 	RequestPolls(ctx context.Context, keys []scraperclient.Key) (int, error)
+	ResumeSite(ctx context.Context, site string, confirmed bool) (quietUntil time.Time, err error)
 	ListNewChapters(ctx context.Context, limit int) ([]scraperclient.NewChapter, error)
 }
 

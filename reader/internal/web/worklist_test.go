@@ -269,6 +269,19 @@ func TestLaneTroubleIsOneNoticeAndNeverASeries(t *testing.T) {
 	if n := strings.Count(body, "mangrove resume"); n != 3 {
 		t.Errorf("%d commands: only an operator ends a pause, the rest ends by itself", n)
 	}
+	if n := strings.Count(body, `<button class="btn sm" type="submit">Resume</button>`); n != 3 {
+		t.Errorf("%d Resume buttons, want one a paused Site", n)
+	}
+	// The Site's own time has not passed: asked once more, then done.
+	resp, _ := s.post(mo, "/lanes/access/resume", url.Values{})
+	_, body = s.get(mo, strings.TrimSuffix(resp.Header.Get("Location"), "#lane-access"))
+	has(t, body, "The Site's own time has not passed. Resume now all the same?", `name="confirmed" value="yes"`, "The Site refuses to answer")
+	s.post(mo, "/lanes/access/resume", url.Values{"confirmed": {"yes"}})
+	_, body = s.get(mo, "/lanes")
+	hasNot(t, body, "The Site refuses to answer", "/lanes/access/resume")
+	if resp, _ := s.post(mo, "/lanes/nosuch/resume", url.Values{}); resp.StatusCode != http.StatusNotFound {
+		t.Errorf("an unknown Site: status %d", resp.StatusCode)
+	}
 }
 
 func TestRunningIsForAdministrators(t *testing.T) {

@@ -160,6 +160,37 @@ func TestWorklistAndLanes(t *testing.T) {
 	}
 }
 
+func TestResumeAsksBeforeTheSitesOwnTime(t *testing.T) {
+	e := setup(t)
+	ctx := t.Context()
+	now := time.Now()
+	c, err := e.db.Circuit(ctx, key.Site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, _ := c.Next(circuit.Refusal, now, "status 429", now.Add(time.Hour))
+	if moved, err := e.db.MoveCircuit(ctx, c, next); !moved || err != nil {
+		t.Fatal(moved, err)
+	}
+	asked, err := e.ResumeSite(ctx, &scraperv1.ResumeSiteRequest{Site: key.Site})
+	if err != nil || asked.GetResumed() || asked.GetAskedForQuietUntil() == nil {
+		t.Errorf("before its time: %v, %v; want to be asked", asked, err)
+	}
+	if c, err := e.db.Circuit(ctx, key.Site); err != nil || c.State != circuit.Paused {
+		t.Errorf("the circuit is %s (%v), want it still paused", c.State, err)
+	}
+	done, err := e.ResumeSite(ctx, &scraperv1.ResumeSiteRequest{Site: key.Site, Confirmed: true})
+	if err != nil || !done.GetResumed() {
+		t.Errorf("confirmed: %v, %v", done, err)
+	}
+	if c, err := e.db.Circuit(ctx, key.Site); err != nil || c.State != circuit.Closed {
+		t.Errorf("the circuit is %s (%v), want closed", c.State, err)
+	}
+	if _, err := e.ResumeSite(ctx, &scraperv1.ResumeSiteRequest{Site: "nosuch"}); status.Code(err) != codes.NotFound {
+		t.Errorf("no such Site: %v", err)
+	}
+}
+
 func TestRecogniseAndMove(t *testing.T) {
 	e := setup(t)
 	ctx := t.Context()

@@ -112,6 +112,31 @@ func (s *Scraper) ListLanes(context.Context, *scraperv1.ListLanesRequest) (*scra
 	return &scraperv1.ListLanesResponse{Lanes: s.lanes, PrunedBefore: s.pruned}, nil
 }
 
+// ResumeSite closes the circuit of a Lane that was set, asking first where the
+// Site's own time has not passed.
+func (s *Scraper) ResumeSite(_ context.Context, r *scraperv1.ResumeSiteRequest) (*scraperv1.ResumeSiteResponse, error) {
+	out := &scraperv1.ResumeSiteResponse{}
+	found := false
+	s.change(func() {
+		for _, d := range s.lanes {
+			if d.GetLane().GetSite() != r.GetSite() {
+				continue
+			}
+			found = true
+			if after := d.GetRetryAfter(); after.AsTime().After(time.Now()) && !r.GetConfirmed() {
+				out.AskedForQuietUntil = after
+				continue
+			}
+			d.Lane.Circuit, d.Lane.CircuitReason, d.Lane.Trouble = "closed", "", ""
+			out.Resumed = true
+		}
+	})
+	if !found {
+		return nil, fault.New(fault.NotFound, "resume", r.GetSite(), nil)
+	}
+	return out, nil
+}
+
 // RequestPolls records the wishes and stamps the states; nothing is cleared.
 func (s *Scraper) RequestPolls(_ context.Context, r *scraperv1.RequestPollsRequest) (*scraperv1.RequestPollsResponse, error) {
 	if len(r.GetKeys()) > 1000 {
