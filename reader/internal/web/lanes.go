@@ -72,6 +72,9 @@ func (s *Server) lanes(w http.ResponseWriter, r *http.Request) error {
 	if chosen.pass > 0 {
 		live += "&site=" + queryEscape(chosen.site) + "&pass=" + strconv.FormatInt(chosen.pass, 10)
 	}
+	if chosen.resume != "" {
+		live += "&resume=" + queryEscape(chosen.resume)
+	}
 	v.Live = live
 	s.render(w, r, http.StatusOK, "lanes", v)
 	return nil
