@@ -58,6 +58,7 @@ var may = map[string][]string{
 	"scraper/internal/job":                      {"scraper/internal/source", "scraper/internal/poll", "scraper/internal/live", "scraper/internal/checkpoint", "scraper/internal/staging", "scraper/internal/publish", "internal/cbz", "internal/fault"},
 	"scraper/internal/queue":                    {"scraper/internal/source", "scraper/internal/job", "internal/fault"},
 	"scraper/internal/lane":                     {"scraper/internal/source", "scraper/internal/poll", "scraper/internal/circuit", "scraper/internal/job", "scraper/internal/live", "internal/fault"},
+	"scraper/internal/faults":                   {},
 	"scraper/internal/bench":                    {},
 	"scraper/internal/store":                    {"scraper/internal/source", "scraper/internal/poll", "scraper/internal/circuit", "scraper/internal/lane", "scraper/internal/job", "scraper/internal/follow", "internal/pg", "internal/fault"},
 	"scraper/internal/rpc":                      {"scraper/internal/circuit", "scraper/internal/source", "scraper/internal/follow", "scraper/internal/job", "scraper/internal/lane", "scraper/internal/live", "scraper/internal/poll", "scraper/internal/store", "internal/fault", "proto/gen/..."},
