@@ -92,11 +92,11 @@ func statusFault(address string, resp *http.Response, now time.Time) error {
 		f.RetryAfter = after
 		return f
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusTooManyRequests:
-		f := fault.Newf(fault.Access, "get", subject, "the Site refused (status %d)", status).WithEvidence(fault.Answered)
+		f := fault.Newf(fault.Access, "get", subject, "the Site refused: %w", &source.Status{Code: status}).WithEvidence(fault.Answered)
 		f.RetryAfter = after
 		return f
 	case status == http.StatusNotFound, status == http.StatusGone:
-		return fault.Newf(fault.NotFound, "get", subject, "status %d", status)
+		return fault.New(fault.NotFound, "get", subject, &source.Status{Code: status})
 	case status == http.StatusNotModified, status == http.StatusOK, status == http.StatusPartialContent:
 		return nil
 	}

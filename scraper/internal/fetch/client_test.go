@@ -228,3 +228,76 @@ func TestAStopEndsTheRead(t *testing.T) {
 		t.Errorf("asked %d times, a stop was taken for a failure", got)
 	}
 }
+
+func TestTheStatusIsTold(t *testing.T) {
+	challenge := fakesite.Answer{Status: 403, ContentType: "text/html", Header: header("cf-mitigated", "challenge")}
+	for _, tt := range []struct {
+		name   string
+		answer fakesite.Answer
+		status int
+	}{
+		{"forbidden", fakesite.Status(403), 403}, {"gone", fakesite.Status(410), 410}, {"too many", fakesite.Status(429), 429},
+		{"a challenge is no status", challenge, 0}, {"well", fakesite.HTML("<html>"), 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, c := client(t)
+			s.On("/x", tt.answer)
+			_, err := c.Get(t.Context(), source.Request{URL: s.URL + "/x", Want: source.WantHTML})
+			if got := source.StatusOf(err); got != tt.status {
+				t.Errorf("status %d of %v, want %d", got, err, tt.status)
+			}
+		})
+	}
+}
+
+// turnstile lets requests through one at a time, by hand.
+type turnstile chan struct{}
+
+func (g turnstile) Acquire(ctx context.Context, _ source.Want) (func(), error) {
+	select {
+	case g <- struct{}{}:
+		return func() { <-g }, nil
+	case <-ctx.Done():
+		return nil, fault.New(fault.Network, "wait for", "a request slot", ctx.Err()).WithEvidence(fault.NoRead)
+	}
+}
+
+func TestAWithdrawnRequestIsNotSent(t *testing.T) {
+	s := fakesite.Start(t)
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slots := make(turnstile, 1)
+	c := fetch.New(fetch.Options{
+		Site: source.Site{Key: "t", Hosts: []string{u.Host}}, Slots: slots, Identity: "Mangrove/test", FirstWait: time.Millisecond,
+		Guard: fetch.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}},
+	})
+	t.Cleanup(c.Close)
+	hold := make(chan struct{})
+	s.On("/sent", fakesite.Answer{ContentType: "text/html", Body: []byte("<html>"), Hold: hold})
+	withdrawn := make(chan struct{})
+	results := map[string]chan error{"/sent": make(chan error, 1), "/waits": make(chan error, 1)}
+	for _, path := range []string{"/sent", "/waits"} {
+		go func() {
+			_, err := c.Get(t.Context(), source.Request{URL: s.URL + path, Want: source.WantHTML, Unless: withdrawn})
+			results[path] <- err
+		}()
+		if path == "/sent" {
+			if err := s.WaitCount(t.Context(), path, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	close(withdrawn)
+	if err := <-results["/waits"]; !errors.Is(err, source.ErrWithdrawn) || !fault.Is(err, fault.Stale) {
+		t.Errorf("the waiting request: %v, want withdrawn", err)
+	}
+	close(hold)
+	if err := <-results["/sent"]; err != nil {
+		t.Errorf("the request that was sent: %v, want its answer", err)
+	}
+	if n := s.Count("/waits"); n != 0 {
+		t.Errorf("the withdrawn request was sent %d times", n)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,12 +27,16 @@ func (k Key) String() string { return k.Site + "/" + k.SeriesID }
 type Site struct {
 	// Key is the word for it in every table; Name is for people.
 	Key, Name string
-	// Hosts are the only hosts that may be asked, as host or host:port.
+	// Hosts are the only hosts that may be asked, as host or host:port, or as
+	// "*.example.net" for every host below example.net (not example.net itself).
 	Hosts []string
 	// Languages are those a Follow wants when it names none (POLL-13).
 	Languages []string
 	// Pacing is the least time between the starts of two requests.
 	Pacing time.Duration
+	// ListPacing is the least time between the starts of two readings of a page
+	// list, for a Site that limits those more than the rest; 0 means Pacing alone.
+	ListPacing time.Duration
 	// ImagesInFlight is how many page images may be asked for at once; 0 means 2.
 	ImagesInFlight int
 	// ListLife is how long the addresses of a page list stay good (JOB-10); 0 means a minute.
@@ -157,7 +162,14 @@ type Request struct {
 	Want       Want
 	Validators Validators
 	Referer    string
+	// Unless, when not nil, withdraws the request once it is closed: one that
+	// still waits for its slot is not sent and fails with ErrWithdrawn; one that
+	// was sent goes on.
+	Unless <-chan struct{}
 }
+
+// ErrWithdrawn is why a request was never sent: who wanted it no longer did.
+var ErrWithdrawn = errors.New("the request was withdrawn before it was sent")
 
 // Response is an answer whose status says that it is what was asked for.
 type Response struct {
@@ -185,6 +197,21 @@ func NotFound(subject string) error {
 // has: a maintenance or parking page is no evidence about a Series (POLL-10).
 func NoLandmark(subject, landmark string) error {
 	return fault.Newf(fault.Parser, "read", subject, "the page has no %s", landmark).WithEvidence(fault.Answered)
+}
+
+// Status is an answer's HTTP status as the cause of a failure, for those whose
+// meaning depends on it (JOB-10). A challenge is none, whatever its status.
+type Status struct{ Code int }
+
+func (s *Status) Error() string { return "the Site answered with status " + strconv.Itoa(s.Code) }
+
+// StatusOf returns the status that caused err, or 0.
+func StatusOf(err error) int {
+	var s *Status
+	if errors.As(err, &s) {
+		return s.Code
+	}
+	return 0
 }
 
 // Elsewhere is why a read failed when the Site sends readers to a host outside its
