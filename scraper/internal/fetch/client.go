@@ -174,21 +174,21 @@ func asksForQuiet(err error) bool {
 
 // acquire waits for a slot, no longer than the request is wanted.
 func (c *Client) acquire(ctx context.Context, r source.Request) (func(), error) {
-	if r.Unless == nil {
+	if r.Batch == nil {
 		return c.o.Slots.Acquire(ctx, r.Want)
 	}
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() {
 		select {
-		case <-r.Unless:
+		case <-r.Batch.Ended():
 			stop()
 		case <-waiting.Done():
 		}
 	}()
 	release, err := c.o.Slots.Acquire(waiting, r.Want)
 	select {
-	case <-r.Unless:
+	case <-r.Batch.Ended():
 		if err == nil {
 			release()
 		}
@@ -229,6 +229,10 @@ func (c *Client) once(ctx context.Context, r source.Request) (*source.Response, 
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if err := statusFault(r.URL, resp, time.Now()); err != nil {
+		if !fault.Is(err, fault.Network) {
+			// Before the slot is given back: who waits for it may be of this Batch.
+			r.Batch.End()
+		}
 		// Read a little so that the connection can be used again.
 		_, _ = io.CopyN(io.Discard, resp.Body, 64<<10)
 		return nil, err

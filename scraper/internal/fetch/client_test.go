@@ -276,11 +276,12 @@ func TestAWithdrawnRequestIsNotSent(t *testing.T) {
 	t.Cleanup(c.Close)
 	hold := make(chan struct{})
 	s.On("/sent", fakesite.Answer{ContentType: "text/html", Body: []byte("<html>"), Hold: hold})
-	withdrawn := make(chan struct{})
+	s.On("/refused", fakesite.Status(403))
+	batch := source.NewBatch()
 	results := map[string]chan error{"/sent": make(chan error, 1), "/waits": make(chan error, 1)}
 	for _, path := range []string{"/sent", "/waits"} {
 		go func() {
-			_, err := c.Get(t.Context(), source.Request{URL: s.URL + path, Want: source.WantHTML, Unless: withdrawn})
+			_, err := c.Get(t.Context(), source.Request{URL: s.URL + path, Want: source.WantHTML, Batch: batch})
 			results[path] <- err
 		}()
 		if path == "/sent" {
@@ -289,7 +290,7 @@ func TestAWithdrawnRequestIsNotSent(t *testing.T) {
 			}
 		}
 	}
-	close(withdrawn)
+	batch.End()
 	if err := <-results["/waits"]; !errors.Is(err, source.ErrWithdrawn) || !fault.Is(err, fault.Stale) {
 		t.Errorf("the waiting request: %v, want withdrawn", err)
 	}
@@ -299,5 +300,11 @@ func TestAWithdrawnRequestIsNotSent(t *testing.T) {
 	}
 	if n := s.Count("/waits"); n != 0 {
 		t.Errorf("the withdrawn request was sent %d times", n)
+	}
+	batch = source.NewBatch()
+	_, err = c.Get(t.Context(), source.Request{URL: s.URL + "/refused", Want: source.WantHTML, Batch: batch})
+	_, next := c.Get(t.Context(), source.Request{URL: s.URL + "/waits", Want: source.WantHTML, Batch: batch})
+	if !fault.Is(err, fault.Access) || !errors.Is(next, source.ErrWithdrawn) {
+		t.Errorf("refused: %v, then %v; want the second withdrawn", err, next)
 	}
 }

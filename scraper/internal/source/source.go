@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"mangrove/internal/fault"
@@ -134,7 +135,9 @@ type Adapter interface {
 	// have is NotFound; a page without the landmark every such page has is
 	// NoLandmark (POLL-10).
 	Series(ctx context.Context, f Fetcher, ask Ask) (Reading, error)
-	// Pages reads the page list of one chapter, in reading order.
+	// Pages reads the page list of one chapter, in reading order. An empty list
+	// is the Site's own word that it has no page here (JOB-10); a page on which
+	// none was found is Unparsed.
 	Pages(ctx context.Context, f Fetcher, series Key, ch Chapter) ([]Page, error)
 }
 
@@ -162,14 +165,39 @@ type Request struct {
 	Want       Want
 	Validators Validators
 	Referer    string
-	// Unless, when not nil, withdraws the request once it is closed: one that
-	// still waits for its slot is not sent and fails with ErrWithdrawn; one that
-	// was sent goes on.
-	Unless <-chan struct{}
+	// Batch, when not nil, is that of the requests it stands or falls with.
+	Batch *Batch
 }
 
-// ErrWithdrawn is why a request was never sent: who wanted it no longer did.
+// ErrWithdrawn is why a request was never sent: its Batch had ended.
 var ErrWithdrawn = errors.New("the request was withdrawn before it was sent")
+
+// Batch is of requests that stand or fall together, as the pages of one list do.
+// Once the Site refuses one of them or says that it is gone, those that still
+// wait for their slot are not sent and fail with ErrWithdrawn; those that were
+// sent are answered.
+type Batch struct {
+	once  sync.Once
+	ended chan struct{}
+}
+
+// NewBatch begins a Batch.
+func NewBatch() *Batch { return &Batch{ended: make(chan struct{})} }
+
+// End withdraws what was not sent. It may be called again, and of none.
+func (b *Batch) End() {
+	if b != nil {
+		b.once.Do(func() { close(b.ended) })
+	}
+}
+
+// Ended is closed by End; nil, which never is, for none.
+func (b *Batch) Ended() <-chan struct{} {
+	if b == nil {
+		return nil
+	}
+	return b.ended
+}
 
 // Response is an answer whose status says that it is what was asked for.
 type Response struct {
