@@ -42,6 +42,8 @@ type Store interface {
 	Plan(ctx context.Context, j Job, chapters []source.Chapter, c Change) (Job, error)
 	// Lacking lists the chapters a Series has and the library lacks, in reading order.
 	Lacking(ctx context.Context, key source.Key) ([]source.Chapter, error)
+	// Languages lists those of the chapters the Site lists now, external ones left out.
+	Languages(ctx context.Context, key source.Key) ([]string, error)
 	// NextChapter returns the next chapter of j still to be fetched.
 	NextChapter(ctx context.Context, j Job) (ch source.Chapter, ok bool, err error)
 	// StartChapter marks the chapter under way.
@@ -145,7 +147,20 @@ func (r *Runner) inspect(ctx context.Context, j Job) ([]source.Chapter, error) {
 			out = append(out, ch)
 		}
 	}
-	return out, nil
+	if len(out) > 0 {
+		return out, nil
+	}
+	listed, err := r.Store.Languages(ctx, j.Key)
+	if err != nil || len(listed) == 0 {
+		return nil, err
+	}
+	for _, l := range listed {
+		if speaks(wanted, l) {
+			// There are wanted ones, and the library has them all.
+			return nil, nil
+		}
+	}
+	return nil, fault.Newf(fault.Unavailable, "inspect", j.Key.String(), "no chapter in %s; the Site lists %s", strings.Join(wanted, ", "), strings.Join(listed, ", "))
 }
 
 // speaks reports whether a chapter's language is wanted: "en" takes "en-GB",

@@ -38,6 +38,8 @@ type Site struct {
 	// ListPacing is the least time between the starts of two readings of a page
 	// list, for a Site that limits those more than the rest; 0 means Pacing alone.
 	ListPacing time.Duration
+	// Interval is how far apart the Polls of one Series lie; 0 means twelve hours (POLL-5).
+	Interval time.Duration
 	// ImagesInFlight is how many page images may be asked for at once; 0 means 2.
 	ImagesInFlight int
 	// ListLife is how long the addresses of a page list stay good (JOB-10); 0 means a minute.

@@ -59,3 +59,6 @@ LEFT JOIN library_files f ON f.site = c.site AND f.series_id = c.series_id AND f
 WHERE c.announced_at IS NOT NULL AND s.origin = 'followed'
 ORDER BY c.announced_at DESC, c.source_order
 LIMIT $1;
+
+-- name: ListedLanguages
+SELECT DISTINCT language FROM chapters WHERE site = $1 AND series_id = $2 AND gone_since IS NULL AND NOT external ORDER BY language;
