@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -237,7 +238,8 @@ func TestTheStatusIsTold(t *testing.T) {
 		status int
 	}{
 		{"forbidden", fakesite.Status(403), 403}, {"gone", fakesite.Status(410), 410}, {"too many", fakesite.Status(429), 429},
-		{"a challenge is no status", challenge, 0}, {"well", fakesite.HTML("<html>"), 0},
+		{"a challenge is no status", challenge, 0},
+		{"a captcha is no status", fakesite.Answer{Status: 403, Header: header("X-Captcha-Sitekey", "x")}, 0}, {"well", fakesite.HTML("<html>"), 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, c := client(t)
@@ -306,5 +308,33 @@ func TestAWithdrawnRequestIsNotSent(t *testing.T) {
 	_, next := c.Get(t.Context(), source.Request{URL: s.URL + "/waits", Want: source.WantHTML, Batch: batch})
 	if !fault.Is(err, fault.Access) || !errors.Is(next, source.ErrWithdrawn) {
 		t.Errorf("refused: %v, then %v; want the second withdrawn", err, next)
+	}
+}
+
+func TestARateLimitsOwnHeaderIsRead(t *testing.T) {
+	at := time.Now().Add(90 * time.Second).Truncate(time.Second)
+	unix := strconv.FormatInt(at.Unix(), 10)
+	tests := []struct {
+		name   string
+		status int
+		header http.Header
+		want   time.Time
+	}{
+		{"too many", 429, header("X-RateLimit-Retry-After", unix), at},
+		{"with another status it says nothing", 403, header("X-RateLimit-Retry-After", unix), time.Time{}},
+		{"long past", 429, header("X-RateLimit-Retry-After", "1700000000"), time.Time{}},
+		{"absurd", 429, header("X-RateLimit-Retry-After", "99999999999999999999"), time.Time{}},
+		{"no number", 429, header("X-RateLimit-Retry-After", "soon"), time.Time{}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s, c := client(t)
+			s.On("/x", fakesite.Answer{Status: tt.status, Header: tt.header})
+			_, err := c.Get(t.Context(), source.Request{URL: s.URL + "/x", Want: source.WantJSON})
+			var f *fault.Error
+			if !errors.As(err, &f) || !f.RetryAfter.Equal(tt.want) {
+				t.Errorf("%v, until %v; want %v", err, f.RetryAfter, tt.want)
+			}
+		})
 	}
 }
