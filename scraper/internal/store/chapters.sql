@@ -25,6 +25,10 @@ SET number = excluded.number, volume = excluded.volume, title = excluded.title, 
 UPDATE chapters SET gone_since = $4
 WHERE site = $1 AND series_id = $2 AND chapter_id = ANY ($3) AND gone_since IS NULL;
 
+-- name: MarkExternal
+-- Until a later list says otherwise.
+UPDATE chapters SET external = true WHERE site = $1 AND series_id = $2 AND chapter_id = $3;
+
 -- name: LackingChapters
 SELECT c.chapter_id, coalesce(trim_scale(c.number)::text, ''), coalesce(trim_scale(c.volume)::text, ''), c.title, c.language, c.groups, c.url, c.source_order,
        c.external, c.published_at
