@@ -41,6 +41,7 @@ var may = map[string][]string{
 	// The scraper: Site, fetch, source, lane, store, and back through rpc.
 	"scraper/cmd/mangrove-scraper":              {"scraper/internal/...", "internal/...", "migrations", "proto/gen/..."},
 	"scraper/internal/source":                   {"internal/fault"},
+	"scraper/internal/label":                    {"scraper/internal/source"},
 	"scraper/internal/source/sample":            {"scraper/internal/source", "scraper/internal/source/sample/samplesite", "internal/fault"},
 	"scraper/internal/source/sample/samplesite": {},
 	"scraper/internal/source/sourcetest":        {"scraper/internal/source", "scraper/internal/poll", "internal/fault", "internal/fakesite"},
