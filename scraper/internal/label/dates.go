@@ -28,6 +28,8 @@ func (s *scan) noNumber(i int) int {
 		c, l = s.digitsAt(k + 1)
 	}
 	switch {
+	case len(a) == 8 && year(a[:4]) && month(a[4:6]) && a[6:] >= "01" && a[6:] <= "31":
+		return j
 	case sep == '年', sep == '月', sep == '日', sep == '時', sep == '歳':
 		return j
 	case sep == '월' || sep == '년':
