@@ -47,6 +47,7 @@ var may = map[string][]string{
 	"scraper/internal/source/sourcetest":        {"scraper/internal/source", "scraper/internal/poll", "internal/fault", "internal/fakesite"},
 	"scraper/internal/source/markup":            {"scraper/internal/source"},
 	"scraper/internal/source/feed":              {"scraper/internal/source", "scraper/internal/source/markup", "scraper/internal/label", "internal/fault"},
+	"scraper/internal/source/opds":              {"scraper/internal/source", "scraper/internal/source/markup", "scraper/internal/label", "internal/fault"},
 	"scraper/internal/source/all":               {"scraper/internal/source", "scraper/internal/source/sample"},
 	"scraper/internal/fetch":                    {"scraper/internal/source", "internal/fault", "internal/logging"},
 	"scraper/internal/circuit":                  {"internal/fault"},

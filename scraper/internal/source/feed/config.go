@@ -73,9 +73,7 @@ func New(c Config) (*Adapter, error) {
 			return bad("images %q is no CSS selector", c.Images)
 		}
 	}
-	if !slices.Contains(a.config.Hosts, base.Host) {
-		a.config.Hosts = append([]string{base.Host}, c.Hosts...)
-	}
+	a.config.Hosts = append([]string{base.Host}, slices.DeleteFunc(slices.Clone(c.Hosts), func(h string) bool { return h == base.Host })...)
 	return a, nil
 }
 
