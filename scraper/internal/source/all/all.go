@@ -4,6 +4,7 @@ package all
 
 import (
 	"mangrove/scraper/internal/source"
+	"mangrove/scraper/internal/source/peppercarrot"
 	"mangrove/scraper/internal/source/sample"
 )
 
@@ -19,5 +20,5 @@ func Adapters(o Options) ([]source.Adapter, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return []source.Adapter{s}, s.Close, nil
+	return []source.Adapter{s, peppercarrot.New()}, s.Close, nil
 }
