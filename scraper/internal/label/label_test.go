@@ -63,6 +63,8 @@ func TestParse(t *testing.T) {
 		{"a range", "", "Chapter 1-10", Label{Number: "1", Last: "10"}},
 		{"a dash with blanks is no range", "", "Ch. 1 - 10 Little Cats", Label{Number: "1", Title: "10 Little Cats"}},
 		{"Korean with a season", "나는 엄마다", "시즌1 제1화 - 엄마와 딸", Label{Number: "1", Season: "1", Volume: "1", Title: "엄마와 딸"}},
+		{"season and episode glued", "", "S02E05 Dusk", Label{Number: "5", Season: "2", Volume: "2", Title: "Dusk"}},
+		{"3D is a word", "A Series", "Chapter 3D Glasses", Label{Title: "Chapter 3D Glasses"}},
 		{"a season behind is no volume", "", "Chapter 141 - Season 2 - 68", Label{Number: "141", Season: "2", Title: "Season 2 - 68"}},
 		{"Russian", "", "Том 1. Глава 1 - Танец", Label{Number: "1", Volume: "1", Title: "Танец"}},
 		{"Vietnamese", "", "Tập 12", Label{Number: "12"}},

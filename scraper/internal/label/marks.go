@@ -16,10 +16,23 @@ func (s *scan) prefixed() {
 			if m, ok := s.after(i, w); ok {
 				s.add(m)
 				i = m.end - 1
+				if e, ok := s.episode(m); ok {
+					s.add(e)
+					i = e.end - 1
+				}
 				break
 			}
 		}
 	}
+}
+
+// episode reads what is glued to a season: the E05 of S02E05.
+func (s *scan) episode(m mark) (mark, bool) {
+	if m.word != "s" || s.at(m.end) != 'e' || !digit(s.at(m.end+1)) {
+		return mark{}, false
+	}
+	n, ok := s.number(m.end+1, false)
+	return mark{kind: chapter, pos: m.end, end: n.end, num: n, word: "e"}, ok
 }
 
 // after reads the number that w, found at i, stands before.
@@ -62,8 +75,14 @@ func (s *scan) after(i int, w wording) (mark, bool) {
 			}
 		}
 	}
-	if !ok || w.word == "c" && s.at(n.end) == 'c' || w.word == "c" && s.at(j+1) == 'c' || len(w.word) == 1 && w.word != "#" && latin(s.at(n.end)) && w.word != "c" && w.word != "n" {
+	if !ok {
 		return mark{}, false
+	}
+	if w.word == "c" && s.at(n.end) == 'c' || w.word == "c" && s.at(j+1) == 'c' || len(w.word) == 1 && w.word != "#" && latin(s.at(n.end)) && w.word != "c" && w.word != "n" && (w.word != "s" || s.at(n.end) != 'e') {
+		return mark{}, false
+	}
+	if s.at(n.end) == 'd' && unicode.IsUpper(s.orig[n.end]) && !unicode.IsLetter(s.at(n.end+1)) {
+		return mark{}, false // "3D" is a word
 	}
 	n.letters = lettered
 	return mark{kind: w.kind, pos: i, end: n.end, num: n, short: size == 1, word: w.word}, true
