@@ -10,9 +10,11 @@ replace mangrove/proto => ../proto
 
 require (
 	github.com/PuerkitoBio/goquery v1.14.0
+	github.com/andybalholm/cascadia v1.3.5
 	github.com/cenkalti/backoff/v5 v5.0.3
 	github.com/google/go-cmp v0.7.0
 	github.com/jackc/pgx/v5 v5.13.0
+	github.com/mmcdole/gofeed v1.4.2
 	go.uber.org/zap v1.28.0
 	golang.org/x/net v0.62.0
 	golang.org/x/sync v0.25.0
@@ -25,7 +27,6 @@ require (
 )
 
 require (
-	github.com/andybalholm/cascadia v1.3.5 // indirect
 	github.com/ebitengine/purego v0.11.3 // indirect
 	github.com/gen2brain/avif v0.4.4 // indirect
 	github.com/gofrs/flock v0.13.2 // indirect
@@ -34,6 +35,7 @@ require (
 	github.com/jackc/puddle/v2 v2.2.3 // indirect
 	github.com/maruel/natural v1.3.0 // indirect
 	github.com/mfridman/interpolate v0.2.0 // indirect
+	github.com/mmcdole/goxpp/v2 v2.0.0 // indirect
 	github.com/pressly/goose/v3 v3.30.1 // indirect
 	github.com/sethvargo/go-retry v0.5.0 // indirect
 	github.com/tetratelabs/wazero v1.12.0 // indirect
