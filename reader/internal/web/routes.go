@@ -52,6 +52,8 @@ func (s *Server) routes() []route {
 		{"GET /events", user, s.events},
 		{"GET /me", user, s.me},
 
+		{"GET /sites/{site}/{series}/move", administrator, s.movePage},
+		{"POST /sites/{site}/{series}/move", administrator, s.move},
 		{"GET /worklist", administrator, s.worklist},
 		{"POST /worklist/poll", administrator, s.pollWorklist},
 		{"GET /lanes", administrator, s.lanes},

@@ -55,6 +55,7 @@ type Scraper interface {
 	GetCover(ctx context.Context, key scraperclient.Key) (scraperclient.Cover, error)
 	RequestPoll(ctx context.Context, key scraperclient.Key) error
 	WatchSeries(ctx context.Context, key scraperclient.Key, changed func(scraperclient.State)) error
+	RecogniseAddress(ctx context.Context, address string) (scraperclient.Recognised, error)
 	Operating
 }
 
@@ -62,6 +63,7 @@ type Scraper interface {
 type Follows interface {
 	Follow(ctx context.Context, w follow.Wish) error
 	Unfollow(ctx context.Context, userID int64, key scraperclient.Key) error
+	Move(ctx context.Context, key scraperclient.Key, address string) (scraperclient.Key, error)
 }
 
 // Catalog tells when the catalog changes.
