@@ -31,7 +31,7 @@ func TestFromClaimToReading(t *testing.T) {
 
 	_, body = s.get(mo, "/library")
 	has(t, body, "Nothing on the shelves yet", "Pepper", "By David", "CC BY 4.0", `action="/sites/sample/s/follow"`)
-	has(t, body, `action="/add"`)
+	has(t, body, `action="/add"`, `href="/search"`)
 	hasNot(t, body, "Import")
 	resp, _ := s.post(mo, "/sites/sample/s/follow", nil)
 	if resp.Header.Get("Location") != "/sites/sample/s" {

@@ -38,6 +38,8 @@ func (s *Server) routes() []route {
 		{"POST /sign-out", user, s.signOut},
 		{"GET /{$}", user, s.home},
 		{"GET /library", user, s.library},
+		{"GET /search", user, s.search},
+		{"GET /search/site/{site}", user, s.searchSite},
 		{"GET /add", user, s.addPage},
 		{"POST /add", user, s.add},
 		{"GET /series/{title}", user, s.seriesPage},
