@@ -131,6 +131,10 @@ func (c *Client) fail(ctx context.Context, op, subject string, err error) error 
 		return fault.New(fault.Invalid, op, subject, err)
 	case codes.Aborted:
 		return fault.New(fault.Stale, op, subject, err)
+	case codes.AlreadyExists:
+		return fault.New(fault.Conflict, op, subject, err)
+	case codes.PermissionDenied:
+		return fault.New(fault.Access, op, subject, err)
 	}
 	return fault.New(fault.Unknown, op, subject, err)
 }

@@ -22,6 +22,8 @@ type Failing struct {
 	Series                               Series
 	Failure                              Failure
 	LastGoodRead, NextPollAt, ForcedPoll time.Time
+	// ProposedURL is where the Site sends readers for good, outside its own hosts.
+	ProposedURL string
 }
 
 // OutcomeCount counts failing Series by word.
@@ -75,6 +77,8 @@ type LaneDetail struct {
 	Current string
 	// Pacing is the least time between two requests.
 	Pacing time.Duration
+	// Searchable is true when SearchSite asks this Site.
+	Searchable bool
 }
 
 // Lanes are all Lanes: those that need a person first, then resting, then well.
@@ -119,6 +123,7 @@ func (c *Client) ListWorklist(ctx context.Context, q WorklistQuery) (Worklist, e
 		out.Items = append(out.Items, Failing{
 			Series: fromSeries(i.GetSeries()), Failure: Failure{Outcome: i.GetFailure().GetOutcome(), Since: when(i.GetFailure().GetFailingSince())},
 			LastGoodRead: when(i.GetLastGoodRead()), NextPollAt: when(i.GetNextPollAt()), ForcedPoll: when(i.GetForcedPollAt()),
+			ProposedURL: i.GetProposedUrl(),
 		})
 	}
 	for _, n := range resp.GetCounts() {
@@ -150,7 +155,7 @@ func fromLaneDetail(l *scraperv1.LaneDetail) LaneDetail {
 		Lane: fromLane(l.GetLane()), Series: int(l.GetSeries()), Failing: int(l.GetFailing()), Jobs: int(l.GetJobs()),
 		NextDue: when(l.GetNextDueAt()), LastGoodRead: when(l.GetLastGoodRead()), CountingSince: when(l.GetCountingSince()),
 		CircuitDetail: l.GetCircuitDetail(), RetryAfter: when(l.GetRetryAfter()), Current: l.GetCurrent(),
-		Pacing: time.Duration(l.GetPacingSeconds() * float64(time.Second)),
+		Pacing: time.Duration(l.GetPacingSeconds() * float64(time.Second)), Searchable: l.GetSearchable(),
 	}
 	for _, p := range l.GetPasses() {
 		out.Passes = append(out.Passes, Pass{

@@ -66,6 +66,11 @@ type State struct {
 	// NextPollReason is "interval", "releases" (read less often, because it
 	// releases rarely) or "forced".
 	NextPollReason string
+	// ProposedURL is where the Site sends readers for good, outside its own hosts;
+	// "" when it does not (POLL-13).
+	ProposedURL string
+	// MovedAt is set from a move until the first good read at the new place.
+	MovedAt time.Time
 }
 
 // Status is the scraper's own state.

@@ -27,3 +27,15 @@ WHERE f.user_id = $1 AND NOT EXISTS (
     SELECT FROM titles t JOIN books b ON b.title_id = t.id
     WHERE t.site = f.site AND t.series_id = f.series_id AND b.removed_at IS NULL)
 ORDER BY 4, 2, 3;
+
+-- name: Matching
+-- Series of which each word is in a name or an author. Marks above letters count on
+-- neither side, so that "cafe" finds "Café"; the words come with theirs taken off.
+SELECT site, series_id FROM (
+    SELECT site, series_id, concat_ws(' ', title, native_title, array_to_string(authors, ' ')) AS named FROM titles
+    UNION ALL
+    SELECT site, series_id, title FROM bookmarks WHERE user_id = $1
+) s
+WHERE NOT EXISTS (
+    SELECT FROM unnest($2::text[]) AS w (pattern)
+    WHERE regexp_replace(normalize(s.named, NFKD), '[\u0300-\u036f]', '', 'g') NOT ILIKE w.pattern);

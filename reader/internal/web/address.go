@@ -19,6 +19,25 @@ func siteAddress(key scraperclient.Key) string {
 	return "/sites/" + url.PathEscape(key.Site) + "/" + url.PathEscape(key.SeriesID)
 }
 
+// addAddress leads to the follow page of an address; title is what it was called
+// where it was found, "" if nowhere.
+func addAddress(address, title string) string {
+	v := url.Values{"address": {address}}
+	if title != "" {
+		v.Set("title", title)
+	}
+	return "/add?" + v.Encode()
+}
+
+// moveAddress leads to the preview of a move; without an address, to the form.
+func moveAddress(key scraperclient.Key, address string) string {
+	a := siteAddress(key) + "/move"
+	if address != "" {
+		a += "?" + url.Values{"address": {address}}.Encode()
+	}
+	return a
+}
+
 // readAddress leads to a page of a book; page counts from 0, the address from 1.
 func readAddress(bookID int64, page int) string {
 	a := "/read/" + strconv.FormatInt(bookID, 10)

@@ -31,7 +31,8 @@ func TestFromClaimToReading(t *testing.T) {
 
 	_, body = s.get(mo, "/library")
 	has(t, body, "Nothing on the shelves yet", "Pepper", "By David", "CC BY 4.0", `action="/sites/sample/s/follow"`)
-	hasNot(t, body, "Import", "Search")
+	has(t, body, `action="/add"`, `href="/search"`)
+	hasNot(t, body, "Import")
 	resp, _ := s.post(mo, "/sites/sample/s/follow", nil)
 	if resp.Header.Get("Location") != "/sites/sample/s" {
 		t.Fatalf("follow leads to %q", resp.Header.Get("Location"))

@@ -24,6 +24,10 @@ type seriesKnown struct {
 	Wish  *follow.Wish
 	// Presence says whether the scraper is there.
 	Presence scraperclient.Presence
+	// Proposal is where the Site sends readers for good, nil when it does not.
+	Proposal *proposal
+	// Runs is true for those who may move a Series.
+	Runs bool
 }
 
 // seriesPage answers a title of the catalog.
@@ -68,7 +72,7 @@ func (s *Server) showSeries(w http.ResponseWriter, r *http.Request, key scraperc
 // the catalog nor the scraper nor a follow knows is one. state spares asking
 // the scraper when its word is at hand.
 func (s *Server) know(ctx context.Context, u account.User, key scraperclient.Key, state *scraperclient.State) (seriesKnown, error) {
-	k := seriesKnown{Key: key, State: state}
+	k := seriesKnown{Key: key, State: state, Runs: u.Role == account.Administrator}
 	t, err := s.Shelves.TitleByKey(ctx, key)
 	switch {
 	case err == nil:
@@ -94,6 +98,9 @@ func (s *Server) know(ctx context.Context, u account.User, key scraperclient.Key
 			// Away is passed on too: without it nothing can be said of the Series.
 			return k, err
 		}
+	}
+	if k.State != nil {
+		k.Proposal = s.proposalOf(ctx, k.State.ProposedURL)
 	}
 	k.Presence = s.Scraper.Presence()
 	return k, nil

@@ -25,6 +25,11 @@ type seriesView struct {
 
 	Away    *awayNotice
 	Failing *failingNotice
+	// Moved says since when a move waits for its first good read, "" for none.
+	Moved    string
+	Proposal *proposalNotice
+	// Move leads to moving it, "" for those who may not.
+	Move    string
 	Trouble *pill
 	Pill    *pill
 
@@ -44,6 +49,9 @@ type seriesView struct {
 	Volumes []volume
 }
 
+// Form is the field for the address of a move.
+func (v seriesView) Form() moveForm { return moveForm{Path: v.Path} }
+
 type awayNotice struct{ Since, LastKnown string }
 
 type failingNotice struct {
@@ -60,6 +68,9 @@ func (k seriesKnown) view(now time.Time) seriesView {
 		v.Download = k.Wish.Download
 	}
 	k.describe(&v)
+	if k.Runs {
+		v.Move = moveAddress(k.Key, "")
+	}
 	rows := k.rows(now)
 	v.Volumes = volumesOf(rows)
 	v.Coverage = coverageOf(rows)
@@ -144,11 +155,21 @@ func (k seriesKnown) running(v *seriesView, now time.Time) {
 		p := jobWords(job, now)
 		v.Job, v.JobLine = &p, jobLine(job, now)
 	}
+	if !st.MovedAt.IsZero() {
+		v.Moved = movedWords(st.MovedAt, now)
+	}
+	v.Proposal = k.Proposal.notice(k.Key, v.SiteName, k.Runs)
 	switch {
 	case st.Failure != nil:
 		p := failureWords(st.Failure, now)
 		v.Pill = &p
 		v.Failing = &failingNotice{pill: p, Heading: failureTells(st.Failure, v.SiteName), Text: failingText(st, v.Coverage.Have, now)}
+		if v.Moved != "" {
+			// Which of the two Sites answered last is not known.
+			v.Failing.Heading = p.Word
+		}
+	case v.Moved != "" && v.Trouble == nil:
+		v.Pill = &pill{"clock", "Moved, not read there yet", "quiet", ""}
 	case v.Trouble != nil:
 		v.Pill = v.Trouble
 	case job != nil && (job.State == "downloading" || job.State == "quarantined" || job.State == "retry_wait"):

@@ -45,6 +45,7 @@ type Shelves interface {
 	SaveMark(ctx context.Context, m progress.Mark) (progress.Place, error)
 	SetFinished(ctx context.Context, userID, bookID int64, finished bool) error
 	Wish(ctx context.Context, userID int64, key scraperclient.Key) (follow.Wish, bool, error)
+	Matching(ctx context.Context, userID int64, query string) ([]catalog.Card, error)
 }
 
 // Scraper is what pages ask the scraper.
@@ -55,6 +56,8 @@ type Scraper interface {
 	GetCover(ctx context.Context, key scraperclient.Key) (scraperclient.Cover, error)
 	RequestPoll(ctx context.Context, key scraperclient.Key) error
 	WatchSeries(ctx context.Context, key scraperclient.Key, changed func(scraperclient.State)) error
+	RecogniseAddress(ctx context.Context, address string) (scraperclient.Recognised, error)
+	SearchSite(ctx context.Context, site, query string) ([]scraperclient.Series, error)
 	Operating
 }
 
@@ -62,6 +65,7 @@ type Scraper interface {
 type Follows interface {
 	Follow(ctx context.Context, w follow.Wish) error
 	Unfollow(ctx context.Context, userID int64, key scraperclient.Key) error
+	Move(ctx context.Context, key scraperclient.Key, address string) (scraperclient.Key, error)
 }
 
 // Catalog tells when the catalog changes.

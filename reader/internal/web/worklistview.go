@@ -57,6 +57,9 @@ type failingRow struct {
 	Stale    bool
 	// Asked is set while a Forced Poll waits.
 	Asked string
+	// Proposed says that the Site sends readers elsewhere for good, "" when it does
+	// not; Move leads to moving the Series, there if so.
+	Proposed, Move string
 	// URL is the Series on its Site, "" when that is no address for a browser.
 	URL string
 }
@@ -206,7 +209,10 @@ func (k worklistKnown) row(f scraperclient.Failing, now time.Time) failingRow {
 		ID: rowID(key), Key: keyText(key), Href: siteAddress(key), Name: cmp.Or(f.Series.Title, key.SeriesID), Meta: cmp.Or(f.Series.SiteName, key.Site),
 		State: outcomeWords(f.Failure.Outcome), Age: span(max(now.Sub(f.Failure.Since), time.Second)), Since: Clock(f.Failure.Since, now),
 		SinceAt: f.Failure.Since, Bar: barOf(f.Failure.Since, k.oldest.Failure.Since, now), Last: "never", Next: nextPoll(f.NextPollAt, now),
-		URL: webAddress(f.Series.URL),
+		URL: webAddress(f.Series.URL), Move: moveAddress(key, f.ProposedURL),
+	}
+	if f.ProposedURL != "" {
+		r.Proposed = r.Meta + " sends readers elsewhere for good"
 	}
 	if f.Series.HasCover {
 		r.Cover = siteCoverAddress(key)

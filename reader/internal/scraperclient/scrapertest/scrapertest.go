@@ -37,6 +37,7 @@ type Scraper struct {
 	follows  []*scraperv1.ApplyFollowsRequest
 	polls    []*scraperv1.SeriesKey
 	operated
+	placed
 }
 
 // New makes a scraper that does not listen yet; its socket lies in a folder of

@@ -67,6 +67,10 @@ function replace(id, html) {
   for (const box of old.querySelectorAll('input[type=checkbox][name=key]:checked')) {
     for (const again of fresh.querySelectorAll('input[type=checkbox][name=key]')) again.checked = again.checked || again.value === box.value;
   }
+  for (const field of old.querySelectorAll('input[type=text][id]')) {
+    const again = fresh.querySelector('#' + CSS.escape(field.id));
+    if (again && field.value !== field.defaultValue) again.value = field.value;
+  }
   // Pictures that are there already are moved, so that none blinks.
   const images = new Map();
   for (const img of old.querySelectorAll('img')) images.set(img.getAttribute('src'), img);
@@ -127,10 +131,16 @@ if (address && window.EventSource) {
   addEventListener('pageshow', (event) => { if (event.persisted) open(); });
 }
 
-// ---- keys: g h, g l, t; off while typing
+// ---- keys: /, g h, g l, t; off while typing
 let went = 0;
 document.addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input, select, textarea, [contenteditable]')) return;
+  if (event.key === '/') {
+    event.preventDefault();
+    const field = document.getElementById('q');
+    if (field) field.select(); else location.assign('/search');
+    return;
+  }
   if (event.key === 'g') { went = Date.now(); return; }
   if (Date.now() - went < 1000) {
     went = 0;

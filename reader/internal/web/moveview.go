@@ -1,0 +1,136 @@
+package web
+
+import (
+	"cmp"
+	"time"
+
+	"mangrove/reader/internal/scraperclient"
+)
+
+// moveView is the preview of a move in words.
+type moveView struct {
+	Frame
+	// Path is the address of the forms, Back that of the Series.
+	Path, Back            string
+	Name, Cover, SiteName string
+	// URL is where it is read now.
+	URL, Address string
+	Proposal     *proposalNotice
+	Away         bool
+	Problem      *moveProblem
+	To           *movePlace
+	Stays        []fact
+	Next         []string
+}
+
+// moveForm is the field for an address.
+type moveForm struct {
+	Path, Address string
+	Primary       bool
+}
+
+// Form is the field of this page.
+func (v moveView) Form(primary bool) moveForm { return moveForm{v.Path, v.Address, primary} }
+
+// moveProblem says why nothing can be moved.
+type moveProblem struct{ Heading, Text, Href, Link string }
+
+// movePlace is where a Series would be read.
+type movePlace struct {
+	SiteName, URL string
+	// Address is what the form sends; Open is where a browser may look.
+	Address, Open string
+	// Same is true when only the address changes.
+	Same bool
+}
+
+// fact is one line of a list of facts.
+type fact struct{ Name, Text string }
+
+// proposalNotice tells a proposal on a Series page.
+type proposalNotice struct {
+	Heading, URL, Text string
+	// Href leads to the preview, "" for those who may not move it and where no
+	// Site here reads the address.
+	Href string
+}
+
+func (p *proposal) notice(key scraperclient.Key, site string, runs bool) *proposalNotice {
+	if p == nil {
+		return nil
+	}
+	n := &proposalNotice{Heading: site + " sends readers elsewhere for good", URL: p.URL}
+	switch {
+	case p.Unread && p.Sites != "":
+		n.Text = "No Site here reads that address. What can be read: " + p.Sites + "."
+	case p.Unread:
+		n.Text = "No Site here reads that address."
+	case p.Found == nil:
+	case runs:
+		n.Text = "Mangrove can read it there, on " + cmp.Or(p.Found.SiteName, p.Found.Site) + ". Nothing moves until you say so."
+		n.Href = moveAddress(key, p.URL)
+	default:
+		n.Text = "Mangrove can read it there. An administrator can move it."
+	}
+	return n
+}
+
+// movedWords say since when a move waits for its first good read.
+func movedWords(at, now time.Time) string {
+	c := Clock(at, now)
+	switch {
+	case len(c) == len("15:04") && c[2] == ':':
+		c = "today, " + c
+	case c[0] >= '0' && c[0] <= '9':
+		c = "on " + c
+	}
+	return "Moved " + c + "; not read there yet"
+}
+
+func unreadProblem(p pasted) *moveProblem {
+	out := &moveProblem{Heading: "No Site here reads this address", Text: "It has to be the page of the Series, as a browser shows it."}
+	if p.Sites != "" {
+		out.Text += " What can be read: " + p.Sites + "."
+	}
+	return out
+}
+
+func underWay(state string) *moveProblem {
+	out := &moveProblem{
+		Heading: "A download of it is under way",
+		Text:    "What it has fetched so far lies under the old name, so it has to end first. Then it can move. Nothing was moved.",
+	}
+	if state != "" {
+		out.Text = "It stands at “" + state + "”. " + out.Text
+	}
+	return out
+}
+
+// moveStays lists what a move leaves as it is.
+func moveStays(k seriesKnown, v seriesView, now time.Time) []fact {
+	stays := []fact{{"Follows", "Everybody who follows it goes on doing so, with the same languages and the same choice about new chapters."}}
+	if have := v.Coverage.Have; have > 0 {
+		stays = append(stays,
+			fact{"Files", count(have, "chapter in the library stays", "chapters in the library stay") + " where they are and can be read meanwhile."},
+			fact{"Progress", "What each person has read stays read, to the page."})
+	} else {
+		stays = append(stays, fact{"Files", "Nothing of it is in the library yet."})
+	}
+	if f := k.State.Failure; f != nil {
+		stays = append(stays, fact{"Age", outcomeWords(f.Outcome).Word + " since " + Clock(f.Since, now) + ", for " + span(max(now.Sub(f.Since), time.Second)) +
+			". The age stands until the first good read there."})
+	}
+	return stays
+}
+
+// moveNext tells what happens after a move.
+func moveNext(site string, here bool) []string {
+	next := []string{site + " is asked in its next Pass. Until then the Series says that it was moved and not read there yet."}
+	if here {
+		return append(next, "The first good read there finds its chapters by number: those you have are not fetched again.",
+			"A chapter that is listed there under another number counts as new, and one that is not listed there stays here.")
+	}
+	return append(next, "The first good read there lists its chapters.")
+}
+
+func nameOf(s scraperclient.Series) string { return cmp.Or(s.Title, s.SeriesID) }
