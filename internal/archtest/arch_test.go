@@ -44,6 +44,7 @@ var may = map[string][]string{
 	"scraper/internal/source/sample":            {"scraper/internal/source", "scraper/internal/source/sample/samplesite", "internal/fault"},
 	"scraper/internal/source/sample/samplesite": {},
 	"scraper/internal/source/sourcetest":        {"scraper/internal/source", "scraper/internal/poll", "internal/fault", "internal/fakesite"},
+	"scraper/internal/source/declared":          {"scraper/internal/source", "internal/fault"},
 	"scraper/internal/source/all":               {"scraper/internal/source", "scraper/internal/source/sample"},
 	"scraper/internal/fetch":                    {"scraper/internal/source", "internal/fault", "internal/logging"},
 	"scraper/internal/circuit":                  {"internal/fault"},
