@@ -60,7 +60,7 @@ func (s *Server) recognise(address string) (source.Key, string, error) {
 	if len(address) > maxAddress {
 		return source.Key{}, "", fault.Newf(fault.Invalid, "read", "an address", "it is %d bytes long", len(address))
 	}
-	for site, a := range s.Adapters {
+	for site, a := range s.Adapters.All() {
 		if id, url, ok := a.Recognise(address); ok {
 			return source.Key{Site: site, SeriesID: id}, url, nil
 		}
@@ -97,7 +97,7 @@ func (s *Server) SearchSite(ctx context.Context, r *scraperv1.SearchSiteRequest)
 	if query == "" || len(query) > maxQuery {
 		return nil, fault.Newf(fault.Invalid, "search", r.GetSite(), "the query is empty or too long")
 	}
-	a, ok := s.Adapters[r.GetSite()]
+	a, ok := s.Adapters.Get(r.GetSite())
 	if !ok {
 		return nil, fault.Newf(fault.NotFound, "search", r.GetSite(), "no such Site")
 	}
@@ -206,7 +206,7 @@ func (s *Server) ListLanes(ctx context.Context, _ *scraperv1.ListLanesRequest) (
 			Lane: s.lane(l), Series: int32(l.Series), Failing: int32(l.Failing), NextDueAt: stamp(l.NextDue), LastGoodRead: stamp(l.LastGoodRead),
 			CountingSince: stamp(l.CountingSince), CircuitDetail: l.Circuit.Detail, RetryAfter: stamp(l.Circuit.RetryAfter), Current: l.Current, Jobs: int32(l.Jobs),
 		}
-		if a, ok := s.Adapters[l.Site]; ok {
+		if a, ok := s.Adapters.Get(l.Site); ok {
 			d.PacingSeconds = a.Site().Pacing.Seconds()
 			_, d.Searchable = a.(source.Searcher)
 		}

@@ -16,6 +16,11 @@ ON CONFLICT (site, series_id) DO UPDATE
 SET origin = 'followed', download = excluded.download, languages = excluded.languages, follow_revision = excluded.follow_revision,
     absent_since = NULL;
 
+-- name: KeepFollow
+-- A wish for a Site that nobody reads now: its Series is kept, if it is known.
+UPDATE series SET origin = 'followed', download = $3, languages = $4, follow_revision = $5, absent_since = NULL
+WHERE site = $1 AND series_id = $2;
+
 -- name: Unlist
 -- A Series its Site offers anyway stays known when nobody follows it.
 UPDATE series SET origin = 'listed', download = false, languages = '{}', absent_since = NULL
