@@ -65,7 +65,7 @@ func parsePattern(s string, names ...string) (pattern, error) {
 func (p pattern) fill(values vars) string {
 	before, after, asked := strings.Cut(p.raw, "?")
 	for name, v := range values {
-		before = strings.ReplaceAll(before, "{"+name+"}", url.PathEscape(v))
+		before = strings.ReplaceAll(before, "{"+name+"}", pathEscape(v))
 		after = strings.ReplaceAll(after, "{"+name+"}", url.QueryEscape(v))
 	}
 	if asked {
@@ -73,6 +73,12 @@ func (p pattern) fill(values vars) string {
 	}
 	return before
 }
+
+// plainInPath are characters that a path may hold as they are; some Sites know
+// their titles only so.
+var plainInPath = strings.NewReplacer("%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*")
+
+func pathEscape(s string) string { return plainInPath.Replace(url.PathEscape(s)) }
 
 // id finds the id in an address of the pattern's shape; whole asks for nothing
 // behind it. A pattern without {id} matches with "".

@@ -57,12 +57,16 @@ func parseFormat(s string) (dateFormat, error) {
 	return dateFormat{layout: layout.String()}, nil
 }
 
+// ordinal is the ending of "3rd", which no format needs to name.
+var ordinal = regexp.MustCompile(`(?i)\b(\d{1,2})(?:st|nd|rd|th)\b`)
+
 // parseDate reads a day or time; the zero time when no format fits: a Site that
 // does not say is better than one misread.
 func parseDate(s string, formats []dateFormat, in zone, now time.Time) time.Time {
 	if in == nil {
 		in = time.UTC
 	}
+	s = ordinal.ReplaceAllString(s, "$1")
 	for _, f := range formats {
 		if t := f.parse(s, in, now); !t.IsZero() && t.Year() >= 1900 && t.Year() < 2200 {
 			return t.UTC()
