@@ -57,6 +57,8 @@ func realMain(ctx context.Context, args []string) int {
 		}
 	case len(args) == 1 && args[0] == "version":
 		fmt.Println(version)
+	case len(args) > 0 && args[0] == "site":
+		err = site(ctx, args[1:], streams{os.Stdin, os.Stdout, os.Stderr})
 	default:
 		err = operate(ctx, cfg, args)
 	}

@@ -27,6 +27,7 @@ type commands struct {
 	Resume   resumeCommand   `cmd:"" help:"Ask a Site again whose circuit is paused or resting."`
 	Release  releaseCommand  `cmd:"" help:"End a Hold on all downloads."`
 	Retry    retryCommand    `cmd:"" help:"Put a Job that was set aside back in the queue."`
+	Site     siteCommand     `cmd:"" help:"Look at how Sites are read."`
 	Settings settingsCommand `cmd:"" help:"List the settings, with defaults."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 }
@@ -42,6 +43,11 @@ type codeError struct {
 
 func (e *codeError) Error() string { return e.err.Error() }
 func (e *codeError) Unwrap() error { return e.err }
+
+// saidError is the exit code of a program that has said itself what was wrong.
+type saidError struct{ code int }
+
+func (e *saidError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
 func coded(code int, format string, args ...any) error {
 	return &codeError{code, fmt.Errorf(format, args...)}
@@ -70,6 +76,9 @@ func run(args []string, out, errOut io.Writer) (int, error) {
 		return config.ExitSettings, fmt.Errorf("%w; `mangrove --help` lists the commands", err)
 	}
 	err = selected.Run(console{out, errOut})
+	if said := (*saidError)(nil); errors.As(err, &said) {
+		return said.code, nil
+	}
 	return exitCode(err), err
 }
 

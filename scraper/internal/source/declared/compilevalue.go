@@ -112,6 +112,9 @@ func (d *decoder) expr(t text, where string, inJSON bool) expr {
 	if t.s == "" {
 		return nil
 	}
+	if _, ok := d.places[where]; !ok {
+		d.places[where] = t.at
+	}
 	e, err := parseExpr(t.s, inJSON)
 	if err != nil {
 		d.problem(t.at, "%s: %s", where, err)

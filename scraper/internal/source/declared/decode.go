@@ -1,6 +1,7 @@
 package declared
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"reflect"
@@ -10,26 +11,6 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 )
-
-// Problem is one thing that is wrong with a description.
-type Problem struct {
-	// File is the path it was read from; Line and Column begin at 1, and are 0
-	// when the problem has no place in the file.
-	File         string
-	Line, Column int
-	Message      string
-}
-
-// String renders a problem the way compilers do, so that editors find the place.
-func (p Problem) String() string {
-	if p.Line == 0 {
-		return p.File + ": " + p.Message
-	}
-	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
-}
-
-// place is where something stands in a file.
-type place struct{ line, column int }
 
 // text is one scalar and its place. A text that is not in the file is empty and
 // has the place zero.
@@ -45,6 +26,8 @@ func (t text) given() bool { return t.at != place{} }
 type decoder struct {
 	file     string
 	problems []Problem
+	// places are where selectors and paths stand, by dotted name.
+	places map[string]place
 }
 
 // maxProblems bounds what one file may be told.
@@ -61,8 +44,8 @@ const maxNesting = 12
 
 // decode reads data into the struct that to points at.
 func (d *decoder) decode(data []byte, to any) {
-	if depth(data) > 4*maxNesting {
-		d.problem(place{1, 1}, "brackets are nested too deep")
+	if line, ok := tangled(data); ok {
+		d.problem(place{line, 1}, "this is no line of a description: too much is nested in it")
 		return
 	}
 	file, err := parse(data)
@@ -107,20 +90,35 @@ func parse(data []byte) (file *ast.File, err error) {
 	return parser.ParseBytes(data, 0)
 }
 
-// depth is how many brackets are open at once at most; the parser descends by
-// them and must not be led to descend without end.
-func depth(data []byte) int {
-	open, most := 0, 0
-	for _, b := range data {
-		switch b {
-		case '[', '{':
-			open++
-			most = max(most, open)
-		case ']', '}':
-			open = max(open-1, 0)
+// maxMarks is how many marks of YAML one line may hold, and how many brackets may
+// be open at once.
+const (
+	maxMarks = 300
+	maxOpen  = 4 * maxNesting
+)
+
+// tangled names a line that would lead the parser to descend without end: it
+// works through nested marks again and again.
+func tangled(data []byte) (line int, found bool) {
+	open := 0
+	for l := range bytes.Lines(data) {
+		line++
+		marks := 0
+		for _, b := range l {
+			switch b {
+			case '[', '{':
+				open++
+			case ']', '}':
+				open = max(open-1, 0)
+			case '-', '?', ':', '!', '&', '*', '|', '>':
+				marks++
+			}
+			if open > maxOpen || marks > maxMarks {
+				return line, true
+			}
 		}
 	}
-	return most
+	return 0, false
 }
 
 var (
@@ -278,79 +276,3 @@ func keysOf(t reflect.Type) map[string]int {
 	}
 	return out
 }
-
-func placeOf(n ast.Node) place {
-	if n == nil || n.GetToken() == nil || n.GetToken().Position == nil {
-		return place{1, 1}
-	}
-	p := n.GetToken().Position
-	// A mapping's own token is the colon of its first entry; the key is meant.
-	switch m := n.(type) {
-	case *ast.MappingNode:
-		if len(m.Values) > 0 && !m.IsFlowStyle {
-			return placeOf(m.Values[0].Key)
-		}
-	case *ast.MappingValueNode:
-		return placeOf(m.Key)
-	}
-	return place{p.Line, p.Column}
-}
-
-func kindOf(n ast.Node) string {
-	switch n.Type() {
-	case ast.MappingType, ast.MappingValueType:
-		return "keys with values"
-	case ast.SequenceType:
-		return "a list"
-	case ast.NullType:
-		return "nothing"
-	}
-	return "a text"
-}
-
-func named(where string) string {
-	if where == "" {
-		return "the file"
-	}
-	return where
-}
-
-// nearest proposes the known key that looks most like key.
-func nearest(key string, known map[string]int) string {
-	best, least := "", 3
-	for k := range known {
-		if n := distance(key, k); n < least || (n == least && best != "" && k < best) {
-			best, least = k, n
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf("; did you mean %q?", best)
-}
-
-// distance is how many letters must change to make a from b.
-func distance(a, b string) int {
-	if len(a) > 40 {
-		return len(a)
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		before := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := before
-			if a[i] != b[j] {
-				cost++
-			}
-			before = row[j+1]
-			row[j+1] = min(cost, row[j]+1, before+1)
-		}
-	}
-	return row[len(b)]
-}
-
-func oneLine(s string) string { return clip(strings.Join(strings.Fields(s), " "), 200) }

@@ -172,7 +172,7 @@ func TestHostileDescriptions(t *testing.T) {
 		if s, problems := Parse("comic.yaml", []byte(body)); s != nil || len(problems) == 0 {
 			t.Errorf("%s is taken for a description", name)
 		}
-		if took := time.Since(began); took > 10*time.Second {
+		if took := time.Since(began); took > time.Minute {
 			t.Errorf("%s took %s", name, took)
 		}
 	}
