@@ -13,7 +13,7 @@ TAGS := nodynamic
 CLUSTER := go run mangrove/internal/pgtest/cluster --
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test bench nightly vet generate gen-check lint fence tidy tools clean goversion
+.PHONY: help build run test bench faults nightly fuzz vet generate gen-check lint fence tidy tools clean goversion
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -38,6 +38,12 @@ bench: goversion ## Measure the scraper; print a table and write build/bench.jso
 
 nightly: goversion ## Run the random tests a hundred times as long
 	$(CLUSTER) go test -tags $(TAGS) -count=1 -timeout 7200s -run "Model|Newest|Bounds|Apart" ./scraper/... -args -rapid.checks=100000
+
+faults: goversion ## Kill the scraper at seeded moments; print a table and write build/faults.json
+	$(CLUSTER) go test -tags "$(TAGS) faults" -count=1 -timeout 900s -v ./scraper/internal/faults | grep -v "^=== "
+
+fuzz: goversion ## Run every fuzz target for a minute
+	deploy/fuzz.sh
 
 vet: goversion ## Run go vet over every module
 	go vet -tags $(TAGS) work

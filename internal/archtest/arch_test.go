@@ -43,9 +43,10 @@ var may = map[string][]string{
 	"scraper/internal/source":                   {"internal/fault"},
 	"scraper/internal/source/sample":            {"scraper/internal/source", "scraper/internal/source/sample/samplesite", "internal/fault"},
 	"scraper/internal/source/sample/samplesite": {},
+	"scraper/internal/source/mangadex":          {"scraper/internal/source", "internal/fault"},
 	"scraper/internal/source/sourcetest":        {"scraper/internal/source", "scraper/internal/poll", "internal/fault", "internal/fakesite"},
 	"scraper/internal/source/declared":          {"scraper/internal/source", "internal/fault"},
-	"scraper/internal/source/all":               {"scraper/internal/source", "scraper/internal/source/sample"},
+	"scraper/internal/source/all":               {"scraper/internal/source", "scraper/internal/source/sample", "scraper/internal/source/mangadex"},
 	"scraper/internal/fetch":                    {"scraper/internal/source", "internal/fault", "internal/logging"},
 	"scraper/internal/circuit":                  {"internal/fault"},
 	"scraper/internal/poll":                     {"scraper/internal/source", "internal/fault"},
@@ -59,9 +60,10 @@ var may = map[string][]string{
 	"scraper/internal/job":                      {"scraper/internal/source", "scraper/internal/poll", "scraper/internal/live", "scraper/internal/checkpoint", "scraper/internal/staging", "scraper/internal/publish", "internal/cbz", "internal/fault"},
 	"scraper/internal/queue":                    {"scraper/internal/source", "scraper/internal/job", "internal/fault"},
 	"scraper/internal/lane":                     {"scraper/internal/source", "scraper/internal/poll", "scraper/internal/circuit", "scraper/internal/job", "scraper/internal/live", "internal/fault"},
+	"scraper/internal/faults":                   {},
 	"scraper/internal/bench":                    {},
 	"scraper/internal/store":                    {"scraper/internal/source", "scraper/internal/poll", "scraper/internal/circuit", "scraper/internal/lane", "scraper/internal/job", "scraper/internal/follow", "internal/pg", "internal/fault"},
-	"scraper/internal/rpc":                      {"scraper/internal/source", "scraper/internal/follow", "scraper/internal/job", "scraper/internal/lane", "scraper/internal/live", "scraper/internal/poll", "scraper/internal/store", "internal/fault", "proto/gen/..."},
+	"scraper/internal/rpc":                      {"scraper/internal/circuit", "scraper/internal/source", "scraper/internal/follow", "scraper/internal/job", "scraper/internal/lane", "scraper/internal/live", "scraper/internal/poll", "scraper/internal/store", "internal/fault", "proto/gen/..."},
 
 	// The reader.
 	"reader/cmd/mangrove-reader":                {"reader/internal/...", "internal/...", "migrations"},

@@ -54,6 +54,7 @@ func fromState(s *scraperv1.SeriesState) State {
 	out := State{
 		Series: fromSeries(s.GetSeries()), LastGoodRead: when(s.GetLastGoodRead()), NextPollAt: when(s.GetNextPollAt()),
 		ForcedPoll: when(s.GetForcedPollAt()), Polled: s.GetPolled(),
+		NextPollReason: s.GetNextPollReason(),
 	}
 	for _, c := range s.GetChapters() {
 		out.Chapters = append(out.Chapters, fromChapter(c))

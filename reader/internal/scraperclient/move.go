@@ -2,6 +2,7 @@ package scraperclient
 
 import (
 	"context"
+	"time"
 
 	scraperv1 "mangrove/proto/gen/scraper/v1"
 )
@@ -51,4 +52,16 @@ func (c *Client) MoveSeries(ctx context.Context, key Key, address string) (Key, 
 		return Key{}, err
 	}
 	return fromKey(resp.GetKey()), nil
+}
+
+// ResumeSite ends a pause or a rest of a Site. quietUntil is set, and nothing
+// done, when the Site asked for quiet until then and the call is not confirmed.
+func (c *Client) ResumeSite(ctx context.Context, site string, confirmed bool) (quietUntil time.Time, err error) {
+	resp, err := call(ctx, c, "resume", site, func(ctx context.Context) (*scraperv1.ResumeSiteResponse, error) {
+		return c.api.ResumeSite(ctx, &scraperv1.ResumeSiteRequest{Site: site, Confirmed: confirmed})
+	})
+	if err != nil || resp.GetAskedForQuietUntil() == nil {
+		return time.Time{}, err
+	}
+	return resp.GetAskedForQuietUntil().AsTime(), nil
 }

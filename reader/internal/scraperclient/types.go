@@ -63,6 +63,9 @@ type State struct {
 	Lane                                 *Lane
 	LastGoodRead, NextPollAt, ForcedPoll time.Time
 	Polled                               bool
+	// NextPollReason is "interval", "releases" (read less often, because it
+	// releases rarely) or "forced".
+	NextPollReason string
 }
 
 // Status is the scraper's own state.

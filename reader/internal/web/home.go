@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"time"
 
 	"mangrove/reader/internal/catalog"
 	"mangrove/reader/internal/progress"
@@ -69,10 +70,18 @@ func (s *Server) homeView(ctx context.Context, userID int64) (homeView, error) {
 	if err := s.continueReading(ctx, userID, byID, &v); err != nil {
 		return v, err
 	}
+	// Announced chapters come first; the catalog adds what arrived without word.
+	if v.New, err = s.announced(ctx, userID, cards, time.Now()); err != nil {
+		return v, err
+	}
+	railed := map[string]bool{}
+	for _, t := range v.New {
+		railed[t.Key] = true
+	}
 	news := slices.Clone(cards)
 	slices.SortStableFunc(news, func(a, b catalog.Card) int { return b.Newest.Compare(a.Newest) })
 	for _, c := range news {
-		if !c.Following || c.Unread == 0 || len(v.New) == homeRail {
+		if !c.Following || c.Unread == 0 || len(v.New) == homeRail || railed[cardKey(c)] {
 			continue
 		}
 		t := tileOf(c)

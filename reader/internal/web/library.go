@@ -18,6 +18,8 @@ type tile struct {
 	Following               bool
 	// Percent is how far the chapter being read is, 0 for none.
 	Percent int
+	// Key names the Series on the rail of new chapters.
+	Key string
 }
 
 // offer is a Series that a Site offers from the start.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"time"
 
 	"go.uber.org/zap"
@@ -38,7 +39,11 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	key := scraperclient.Key{Site: q.Get("site"), SeriesID: q.Get("series")}
 	view := q.Get("view")
-	if view != "library" && view != "home" && (view != "series" || key.Site == "" || key.SeriesID == "") {
+	known := view == "library" || view == "home" || view == "series" && key.Site != "" && key.SeriesID != ""
+	if operating(view) {
+		known = who(r).Role == account.Administrator
+	}
+	if !known {
 		return notFound("a view")
 	}
 	if s.streams.Add(1) > maxStreams {
@@ -67,7 +72,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	sent := map[string]string{}
 	for first, whole := true, true; ; first = false {
 		changed := s.Catalog.Changed()
-		pieces, err := s.pieces(ctx, who(r), view, key, state, whole)
+		pieces, err := s.pieces(ctx, who(r), q, state, whole)
 		if err != nil {
 			if ctx.Err() == nil && !fault.Is(err, fault.Away) && !fault.Is(err, fault.NotFound) {
 				s.Log.Warn("a live page could not be drawn", zap.Error(err))
@@ -110,7 +115,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 		case <-changed:
 		case <-refresh.C:
 			// A whole library is drawn for a change, not for the time of day.
-			whole = view == "series"
+			whole = view == "series" || operating(view)
 			if _, ok, err := s.signedIn(w, r); err != nil || !ok {
 				return nil
 			}
@@ -169,8 +174,9 @@ func (s *Server) watch(ctx context.Context, key scraperclient.Key, states chan *
 
 // pieces draws the live elements of a page with the page's own templates; not
 // whole, only the scraper's line.
-func (s *Server) pieces(ctx context.Context, u account.User, view string, key scraperclient.Key, state *scraperclient.State, whole bool) ([]piece, error) {
+func (s *Server) pieces(ctx context.Context, u account.User, q url.Values, state *scraperclient.State, whole bool) ([]piece, error) {
 	var out []piece
+	view, key := q.Get("view"), scraperclient.Key{Site: q.Get("site"), SeriesID: q.Get("series")}
 	draw := func(id, name string, data any) error {
 		html, err := s.draw(name, data)
 		if err != nil {
@@ -182,10 +188,22 @@ func (s *Server) pieces(ctx context.Context, u account.User, view string, key sc
 	if err := draw("scraper-line", "scraper-line", lineOf(s.Scraper.Presence(), time.Now())); err != nil {
 		return nil, err
 	}
+	run := runningOf(u, s.Scraper.Presence())
+	if run != nil {
+		for _, id := range navCountIDs() {
+			if err := draw(id, "nav-count", run.Count(id)); err != nil {
+				return nil, err
+			}
+		}
+	}
 	if !whole {
 		return out, nil
 	}
 	switch view {
+	case "worklist":
+		return s.worklistPieces(ctx, u, q, out)
+	case "lanes":
+		return s.lanesPieces(ctx, q, out)
 	case "library":
 		v, err := s.libraryView(ctx, u.ID)
 		if err != nil {
@@ -199,6 +217,7 @@ func (s *Server) pieces(ctx context.Context, u account.User, view string, key sc
 			return nil, err
 		}
 		v.Library.Frame.Scraper = lineOf(s.Scraper.Presence(), time.Now())
+		v.Running = run
 		return out, draw("home", "home-content", v)
 	}
 	k, err := s.know(ctx, u, key, state)

@@ -31,7 +31,7 @@ func TestFromClaimToReading(t *testing.T) {
 
 	_, body = s.get(mo, "/library")
 	has(t, body, "Nothing on the shelves yet", "Pepper", "By David", "CC BY 4.0", `action="/sites/sample/s/follow"`)
-	hasNot(t, body, "Import", "Search", "Worklist")
+	hasNot(t, body, "Import", "Search")
 	resp, _ := s.post(mo, "/sites/sample/s/follow", nil)
 	if resp.Header.Get("Location") != "/sites/sample/s" {
 		t.Fatalf("follow leads to %q", resp.Header.Get("Location"))
@@ -180,7 +180,7 @@ func TestNothingInline(t *testing.T) {
 	mo := s.claim()
 	s.publish("c1", "1", 2)
 	_, signIn := s.get(s.anyone, "/sign-in")
-	for _, path := range []string{"/", "/library", "/series/1", "/read/1", "/me", "/nope"} {
+	for _, path := range []string{"/", "/library", "/series/1", "/read/1", "/me", "/nope", "/worklist", "/lanes"} {
 		_, body := s.get(mo, path)
 		pages = append(pages, body)
 	}

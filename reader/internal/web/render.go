@@ -27,7 +27,9 @@ type Frame struct {
 	// Initials stand for the person where there is no room for the name.
 	Initials string
 	Scraper  scraperLine
-	Now      time.Time
+	// Running counts what waits for a person; nil for those who do not run Mangrove.
+	Running *running
+	Now     time.Time
 	// Live is the address of the page's event stream, "" for none.
 	Live string
 }
@@ -42,7 +44,8 @@ type scraperLine struct {
 func (s *Server) frame(r *http.Request, title, place string) Frame {
 	u := who(r)
 	return Frame{
-		Title: title, Place: place, Theme: theme(r), Person: u.Name, Initials: initials(u.Name),
+		Running: runningOf(u, s.Scraper.Presence()),
+		Title:   title, Place: place, Theme: theme(r), Person: u.Name, Initials: initials(u.Name),
 		Scraper: lineOf(s.Scraper.Presence(), time.Now()), Now: time.Now(),
 	}
 }

@@ -51,6 +51,12 @@ func (s *Server) routes() []route {
 		{"POST /read/{book}/finished", user, s.setFinished},
 		{"GET /events", user, s.events},
 		{"GET /me", user, s.me},
+
+		{"GET /worklist", administrator, s.worklist},
+		{"POST /worklist/poll", administrator, s.pollWorklist},
+		{"GET /lanes", administrator, s.lanes},
+		{"POST /lanes/{site}/resume", administrator, s.resumeLane},
+
 		{"GET /", user, s.nothing},
 	}
 }

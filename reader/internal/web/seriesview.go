@@ -161,7 +161,7 @@ func (k seriesKnown) running(v *seriesView, now time.Time) {
 	if !st.LastGoodRead.IsZero() {
 		v.LastPoll = Moment(st.LastGoodRead, now) + ": up to date"
 		if st.Failure != nil {
-			v.LastPoll = "last good one " + Clock(st.LastGoodRead, now)
+			v.LastPoll = "last good one " + dated(st.LastGoodRead, now)
 		}
 	} else {
 		v.LastPoll = "not yet"
@@ -169,13 +169,16 @@ func (k seriesKnown) running(v *seriesView, now time.Time) {
 	switch {
 	case !st.ForcedPoll.IsZero():
 		v.NextPoll = "asked for, in the next Pass"
-		v.Waiting = "Asked for at " + Clock(st.ForcedPoll, now) + ". Next Pass takes it."
+		v.Waiting = askedFor(st.ForcedPoll, st.Lane, now)
 	case st.NextPollAt.IsZero():
 		v.NextPoll = "when followed"
 	case st.NextPollAt.Before(now):
 		v.NextPoll = "due now"
 	default:
 		v.NextPoll = "about " + Clock(st.NextPollAt, now)
+		if why := nextPollWhy(st); why != "" {
+			v.NextPoll += ", " + why
+		}
 	}
 	if v.Following && k.Wish != nil {
 		v.Language = languagesOf(k.Wish.Languages, st.Chapters)
@@ -185,7 +188,10 @@ func (k seriesKnown) running(v *seriesView, now time.Time) {
 func failingText(st *scraperclient.State, have int, now time.Time) string {
 	text := fmt.Sprintf("At every Poll since %s, for %s.", Clock(st.Failure.Since, now), span(now.Sub(st.Failure.Since)))
 	if !st.LastGoodRead.IsZero() {
-		text += " The last good one was " + Clock(st.LastGoodRead, now) + "."
+		text += " The last good one was " + dated(st.LastGoodRead, now) + "."
+	}
+	if st.Lane != nil && (st.Lane.Trouble != "" || st.Lane.Circuit != "closed") {
+		text += " " + evidence(scraperclient.LaneDetail{Lane: *st.Lane}, now) + "."
 	}
 	if have > 0 {
 		text += " The " + count(have, "chapter you have stays", "chapters you have stay") + " readable."

@@ -55,6 +55,7 @@ type Scraper interface {
 	GetCover(ctx context.Context, key scraperclient.Key) (scraperclient.Cover, error)
 	RequestPoll(ctx context.Context, key scraperclient.Key) error
 	WatchSeries(ctx context.Context, key scraperclient.Key, changed func(scraperclient.State)) error
+	Operating
 }
 
 // Follows keeps wishes and tells the scraper.

@@ -76,20 +76,26 @@ func thousands(n int) string {
 // pill is a state: an icon, a word, a tone, and the exact word of logs.
 type pill struct{ Icon, Word, Tone, Exact string }
 
-// failureWords words the outcome of a failure row.
-func failureWords(f *scraperclient.Failure, now time.Time) pill {
-	since := " since " + Clock(f.Since, now)
-	switch f.Outcome {
+// outcomeWords word what happens to a Series that fails.
+func outcomeWords(outcome string) pill {
+	switch outcome {
 	case "not_found":
-		return pill{"gone", "Not found" + since, "bad", f.Outcome}
+		return pill{"gone", "Not found", "bad", outcome}
 	case "no_chapter":
-		return pill{"list0", "No chapters listed" + since, "odd", f.Outcome}
+		return pill{"list0", "No chapters listed", "odd", outcome}
 	case "unfetchable":
-		return pill{"cut", "Could not be read" + since, "warn", f.Outcome}
+		return pill{"cut", "Could not be read", "warn", outcome}
 	case "errors":
-		return pill{"puzzle", "Not understood" + since, "warn", f.Outcome}
+		return pill{"puzzle", "Not understood", "warn", outcome}
 	}
-	return pill{"warn", "Failing" + since, "warn", f.Outcome}
+	return pill{"warn", "Failing", "warn", outcome}
+}
+
+// failureWords words a failure row: what happens, and since when.
+func failureWords(f *scraperclient.Failure, now time.Time) pill {
+	p := outcomeWords(f.Outcome)
+	p.Word += " since " + Clock(f.Since, now)
+	return p
 }
 
 // failureTells says what the Site answered, for the notice on a Series page.

@@ -113,7 +113,9 @@ pages:
 
 // anew is a description by which Series lie elsewhere: only the adapter made of it
 // asks there.
-func anew(description string) string { return strings.Replace(description, "/series/{id}", "/anew/{id}", 1) }
+func anew(description string) string {
+	return strings.Replace(description, "/series/{id}", "/anew/{id}", 1)
+}
 
 func TestSitesDescribedWhileItRuns(t *testing.T) {
 	site := fakesite.Start(t)

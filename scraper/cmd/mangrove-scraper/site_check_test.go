@@ -48,7 +48,7 @@ func TestSiteCheck(t *testing.T) {
 			"the chapter /c/2", `pages.source    2  ["/1.png" "/2.png"]`, "2 pages, from " + fake.URL + "/1.png",
 		}, nil},
 		{"a parked page", cfg, []string{good, fake.URL + "/series/parked"}, "ends in unfetchable", []string{"series.landmark   0  nothing (" + good + ":8)", `the page has no main`}, nil},
-		{"a refusal", cfg, []string{good, fake.URL + "/series/shut"}, "ends in refused", []string{"the Site refused (status 403)"}, nil},
+		{"a refusal", cfg, []string{good, fake.URL + "/series/shut"}, "ends in refused", []string{"status 403"}, nil},
 		{"a title that is not there", cfg, []string{good, fake.URL + "/series/none"}, "ends in not_found", nil, nil},
 		{"a chapter", cfg, []string{good, fake.URL + "/c/2"}, "", []string{"2 pages, from"}, nil},
 		{"a chapter without images", cfg, []string{good, fake.URL + "/c/3"}, "the page shows no image", []string{"pages.image     0  nothing"}, nil},

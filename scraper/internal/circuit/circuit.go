@@ -42,6 +42,9 @@ func Reasons() []Reason { return []Reason{None, Outage, Access, Systemic, Operat
 // Rest is how long an open circuit rests before its probe (JOB-4).
 const Rest = 5 * time.Minute
 
+// longestRest bounds how long a Site's own wish can make it rest.
+const longestRest = 24 * time.Hour
+
 // Lease is how long a probe may take before another may be sent: longer than
 // any read with its retries.
 const Lease = 10 * time.Minute
@@ -130,6 +133,14 @@ func (c Circuit) Next(e Event, now time.Time, detail string, retryAfter time.Tim
 	switch t.to {
 	case Open:
 		next.Until = now.Add(Rest)
+		// A Site that says how long it wants quiet gets it (CIRC-5), within
+		// reason: what only an operator may end is called paused.
+		if retryAfter.After(next.Until) {
+			next.Until = retryAfter
+			if latest := now.Add(longestRest); next.Until.After(latest) {
+				next.Until = latest
+			}
+		}
 		if c.State == Probing {
 			next.Since = c.Since
 		}

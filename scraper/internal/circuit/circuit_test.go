@@ -78,3 +78,17 @@ func TestWhatIsAboutTheSite(t *testing.T) {
 		}
 	}
 }
+
+func TestARestIsAsLongAsTheSiteWishes(t *testing.T) {
+	now := time.Date(2026, 9, 1, 9, 0, 0, 0, time.UTC)
+	for wish, want := range map[time.Duration]time.Duration{0: 5 * time.Minute, time.Minute: 5 * time.Minute, time.Hour: time.Hour, 300 * time.Hour: 24 * time.Hour} {
+		after := time.Time{}
+		if wish > 0 {
+			after = now.Add(wish)
+		}
+		c, _ := Circuit{State: Closed}.Next(Trouble, now, "status 503", after)
+		if got := c.Until.Sub(now); got != want || !c.RetryAfter.Equal(after) {
+			t.Errorf("asked for %v: rests %v and shows %v, want %v", wish, got, c.RetryAfter, want)
+		}
+	}
+}

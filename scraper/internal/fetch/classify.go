@@ -85,18 +85,22 @@ func statusFault(address string, resp *http.Response, now time.Time) error {
 	subject := logging.URL(address)
 	status := resp.StatusCode
 	after := retryAfter(resp.Header, now)
-	challenged := strings.EqualFold(resp.Header.Get("cf-mitigated"), "challenge")
+	// Cloudflare and MangaDex say so in a header of their own.
+	challenged := strings.EqualFold(resp.Header.Get("cf-mitigated"), "challenge") || status >= 400 && resp.Header.Get("X-Captcha-Sitekey") != ""
+	if status == http.StatusTooManyRequests && after.IsZero() {
+		after = retryAfterUnix(resp.Header, now)
+	}
 	switch {
 	case challenged:
 		f := fault.Newf(fault.Access, "get", subject, "the Site asks visitors to prove that they are human (status %d)", status).WithEvidence(fault.Answered)
 		f.RetryAfter = after
 		return f
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusTooManyRequests:
-		f := fault.Newf(fault.Access, "get", subject, "the Site refused (status %d)", status).WithEvidence(fault.Answered)
+		f := fault.Newf(fault.Access, "get", subject, "the Site refused: %w", &source.Status{Code: status}).WithEvidence(fault.Answered)
 		f.RetryAfter = after
 		return f
 	case status == http.StatusNotFound, status == http.StatusGone:
-		return fault.Newf(fault.NotFound, "get", subject, "status %d", status)
+		return fault.New(fault.NotFound, "get", subject, &source.Status{Code: status})
 	case status == http.StatusNotModified, status == http.StatusOK, status == http.StatusPartialContent:
 		return nil
 	}
@@ -119,6 +123,16 @@ func retryAfter(h http.Header, now time.Time) time.Time {
 		return now.Add(time.Duration(n) * time.Second)
 	}
 	if t, err := http.ParseTime(v); err == nil && t.After(now) && t.Before(now.AddDate(1, 0, 1)) {
+		return t
+	}
+	return time.Time{}
+}
+
+// retryAfterUnix reads MangaDex's own header, a UNIX time. It comes with every
+// answer and only means something when there were too many.
+func retryAfterUnix(h http.Header, now time.Time) time.Time {
+	n, err := strconv.ParseInt(strings.TrimSpace(h.Get("X-RateLimit-Retry-After")), 10, 64)
+	if t := time.Unix(n, 0); err == nil && t.After(now) && t.Before(now.AddDate(0, 0, 1)) {
 		return t
 	}
 	return time.Time{}

@@ -10,6 +10,7 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -111,10 +112,29 @@ func (c *Client) allowed(u *url.URL) error {
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return errScheme
 	}
-	if u.User != nil || !slices.ContainsFunc(c.o.Site.Hosts, func(h string) bool { return h == u.Host || h == u.Hostname() && standardPort(u.Port()) }) {
+	if u.User != nil || !slices.ContainsFunc(c.o.Site.Hosts, func(h string) bool { return declares(h, u) }) {
 		return errHost
 	}
 	return nil
+}
+
+// declares reports whether a declared host is that of u. Of "*.example.net" only
+// whole labels below it are, and only on the standard ports.
+func declares(host string, u *url.URL) bool {
+	suffix, wild := strings.CutPrefix(host, "*")
+	if !wild {
+		return host == u.Host || host == u.Hostname() && standardPort(u.Port())
+	}
+	below, ok := strings.CutSuffix(strings.ToLower(u.Hostname()), suffix)
+	if !ok || !strings.HasPrefix(suffix, ".") || !standardPort(u.Port()) {
+		return false
+	}
+	for label := range strings.SplitSeq(below, ".") {
+		if label == "" || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+			return false
+		}
+	}
+	return true
 }
 
 func standardPort(p string) bool { return p == "" || p == "80" || p == "443" }
@@ -152,8 +172,34 @@ func asksForQuiet(err error) bool {
 	return errors.As(err, &f) && !f.RetryAfter.IsZero()
 }
 
+// acquire waits for a slot, no longer than the request is wanted.
+func (c *Client) acquire(ctx context.Context, r source.Request) (func(), error) {
+	if r.Batch == nil {
+		return c.o.Slots.Acquire(ctx, r.Want)
+	}
+	waiting, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		select {
+		case <-r.Batch.Ended():
+			stop()
+		case <-waiting.Done():
+		}
+	}()
+	release, err := c.o.Slots.Acquire(waiting, r.Want)
+	select {
+	case <-r.Batch.Ended():
+		if err == nil {
+			release()
+		}
+		return nil, fault.New(fault.Stale, "get", logging.URL(r.URL), source.ErrWithdrawn).WithEvidence(fault.NoRead)
+	default:
+		return release, err
+	}
+}
+
 func (c *Client) once(ctx context.Context, r source.Request) (*source.Response, error) {
-	release, err := c.o.Slots.Acquire(ctx, r.Want)
+	release, err := c.acquire(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -183,6 +229,10 @@ func (c *Client) once(ctx context.Context, r source.Request) (*source.Response, 
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if err := statusFault(r.URL, resp, time.Now()); err != nil {
+		if !fault.Is(err, fault.Network) {
+			// Before the slot is given back: who waits for it may be of this Batch.
+			r.Batch.End()
+		}
 		// Read a little so that the connection can be used again.
 		_, _ = io.CopyN(io.Discard, resp.Body, 64<<10)
 		return nil, err

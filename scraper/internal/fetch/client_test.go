@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -226,5 +227,114 @@ func TestAStopEndsTheRead(t *testing.T) {
 	}
 	if got := s.Count("/slow"); got != 1 {
 		t.Errorf("asked %d times, a stop was taken for a failure", got)
+	}
+}
+
+func TestTheStatusIsTold(t *testing.T) {
+	challenge := fakesite.Answer{Status: 403, ContentType: "text/html", Header: header("cf-mitigated", "challenge")}
+	for _, tt := range []struct {
+		name   string
+		answer fakesite.Answer
+		status int
+	}{
+		{"forbidden", fakesite.Status(403), 403}, {"gone", fakesite.Status(410), 410}, {"too many", fakesite.Status(429), 429},
+		{"a challenge is no status", challenge, 0},
+		{"a captcha is no status", fakesite.Answer{Status: 403, Header: header("X-Captcha-Sitekey", "x")}, 0}, {"well", fakesite.HTML("<html>"), 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, c := client(t)
+			s.On("/x", tt.answer)
+			_, err := c.Get(t.Context(), source.Request{URL: s.URL + "/x", Want: source.WantHTML})
+			if got := source.StatusOf(err); got != tt.status {
+				t.Errorf("status %d of %v, want %d", got, err, tt.status)
+			}
+		})
+	}
+}
+
+// turnstile lets requests through one at a time, by hand.
+type turnstile chan struct{}
+
+func (g turnstile) Acquire(ctx context.Context, _ source.Want) (func(), error) {
+	select {
+	case g <- struct{}{}:
+		return func() { <-g }, nil
+	case <-ctx.Done():
+		return nil, fault.New(fault.Network, "wait for", "a request slot", ctx.Err()).WithEvidence(fault.NoRead)
+	}
+}
+
+func TestAWithdrawnRequestIsNotSent(t *testing.T) {
+	s := fakesite.Start(t)
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slots := make(turnstile, 1)
+	c := fetch.New(fetch.Options{
+		Site: source.Site{Key: "t", Hosts: []string{u.Host}}, Slots: slots, Identity: "Mangrove/test", FirstWait: time.Millisecond,
+		Guard: fetch.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}},
+	})
+	t.Cleanup(c.Close)
+	hold := make(chan struct{})
+	s.On("/sent", fakesite.Answer{ContentType: "text/html", Body: []byte("<html>"), Hold: hold})
+	s.On("/refused", fakesite.Status(403))
+	batch := source.NewBatch()
+	results := map[string]chan error{"/sent": make(chan error, 1), "/waits": make(chan error, 1)}
+	for _, path := range []string{"/sent", "/waits"} {
+		go func() {
+			_, err := c.Get(t.Context(), source.Request{URL: s.URL + path, Want: source.WantHTML, Batch: batch})
+			results[path] <- err
+		}()
+		if path == "/sent" {
+			if err := s.WaitCount(t.Context(), path, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	batch.End()
+	if err := <-results["/waits"]; !errors.Is(err, source.ErrWithdrawn) || !fault.Is(err, fault.Stale) {
+		t.Errorf("the waiting request: %v, want withdrawn", err)
+	}
+	close(hold)
+	if err := <-results["/sent"]; err != nil {
+		t.Errorf("the request that was sent: %v, want its answer", err)
+	}
+	if n := s.Count("/waits"); n != 0 {
+		t.Errorf("the withdrawn request was sent %d times", n)
+	}
+	batch = source.NewBatch()
+	_, err = c.Get(t.Context(), source.Request{URL: s.URL + "/refused", Want: source.WantHTML, Batch: batch})
+	_, next := c.Get(t.Context(), source.Request{URL: s.URL + "/waits", Want: source.WantHTML, Batch: batch})
+	if !fault.Is(err, fault.Access) || !errors.Is(next, source.ErrWithdrawn) {
+		t.Errorf("refused: %v, then %v; want the second withdrawn", err, next)
+	}
+}
+
+func TestARateLimitsOwnHeaderIsRead(t *testing.T) {
+	at := time.Now().Add(90 * time.Second).Truncate(time.Second)
+	unix := strconv.FormatInt(at.Unix(), 10)
+	tests := []struct {
+		name   string
+		status int
+		header http.Header
+		want   time.Time
+	}{
+		{"too many", 429, header("X-RateLimit-Retry-After", unix), at},
+		{"with another status it says nothing", 403, header("X-RateLimit-Retry-After", unix), time.Time{}},
+		{"long past", 429, header("X-RateLimit-Retry-After", "1700000000"), time.Time{}},
+		{"absurd", 429, header("X-RateLimit-Retry-After", "99999999999999999999"), time.Time{}},
+		{"no number", 429, header("X-RateLimit-Retry-After", "soon"), time.Time{}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s, c := client(t)
+			s.On("/x", fakesite.Answer{Status: tt.status, Header: tt.header})
+			_, err := c.Get(t.Context(), source.Request{URL: s.URL + "/x", Want: source.WantJSON})
+			var f *fault.Error
+			if !errors.As(err, &f) || !f.RetryAfter.Equal(tt.want) {
+				t.Errorf("%v, until %v; want %v", err, f.RetryAfter, tt.want)
+			}
+		})
 	}
 }

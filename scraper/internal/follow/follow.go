@@ -54,14 +54,25 @@ type Change struct {
 type Store interface {
 	// ApplyFollows refuses a revision that is not newer than the highest
 	// applied (the same whole set again is no harm and is applied again).
-	ApplyFollows(ctx context.Context, c Change, now time.Time) (highest int64, stale bool, err error)
+	ApplyFollows(ctx context.Context, c Change, now time.Time) (Applied, error)
 	// Moved maps those of keys that a person has moved to their names now.
 	Moved(ctx context.Context, keys []source.Key) (map[source.Key]source.Key, error)
 }
 
+// Applied says what came of a Change.
+type Applied struct {
+	// Revision is the highest applied; Stale is true when that was a later one.
+	Revision int64
+	Stale    bool
+	// Wanted are Series whose downloads are wanted now and were not before, or
+	// for which no Job was ever requested. A set that says nothing new names
+	// none: it is sent every few minutes, and no Site must feel that.
+	Wanted []source.Key
+}
+
 // Queue orders downloads.
 type Queue interface {
-	Request(ctx context.Context, key source.Key) error
+	Request(ctx context.Context, key source.Key) (skipped string, err error)
 }
 
 // Reconciler applies the reader's messages.
@@ -120,17 +131,18 @@ func (r *Reconciler) Apply(ctx context.Context, m Message) (Result, error) {
 		s, listed := places[w.Key]
 		c.Follows = append(c.Follows, Placed{Wish: place(adapters[w.Key.Site], w, s), Listed: listed})
 	}
-	out.Revision, out.Stale, err = r.Store.ApplyFollows(ctx, c, time.Now())
+	applied, err := r.Store.ApplyFollows(ctx, c, time.Now())
+	out.Revision, out.Stale = applied.Revision, applied.Stale
 	if err != nil || out.Stale {
 		return out, err
 	}
-	for _, f := range c.Follows {
-		if f.Download {
-			if err := r.Queue.Request(ctx, f.Key); err != nil {
-				return out, err
-			}
+	for _, key := range applied.Wanted {
+		if _, err := r.Queue.Request(ctx, key); err != nil {
+			return out, err
 		}
-		r.Wake(f.Key.Site)
+	}
+	for site := range adapters {
+		r.Wake(site)
 	}
 	return out, nil
 }

@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
-
-	"golang.org/x/sync/errgroup"
 
 	"mangrove/internal/cbz"
 	"mangrove/internal/fault"
@@ -17,9 +14,6 @@ import (
 	"mangrove/scraper/internal/source"
 	"mangrove/scraper/internal/staging"
 )
-
-// pageTries is how often one page is asked for before its chapter is set aside.
-const pageTries = 3
 
 // chapter fetches one chapter and publishes it: page list, missing pages into
 // staging, one rename, one commit. Whatever it was doing when it stopped, the
@@ -32,49 +26,27 @@ func (r *Runner) chapter(ctx context.Context, j Job, ch source.Chapter) error {
 	if err != nil {
 		return err
 	}
-	pages, err := r.pages(ctx, j.Key, ch)
+	l, err := r.list(ctx, j.Key, ch)
 	if err != nil {
 		return err
 	}
-	manifest, err := staging.NewManifest(j.Key, ch.ID, pages)
-	if err != nil {
-		return err
-	}
-	if t.Folder == "" {
-		t.Folder, err = r.Store.NameFolder(ctx, j.Key, cbz.FolderName(t.Series.Title, j.Key.Site+"\x00"+j.Key.SeriesID))
+	var file publish.File
+	var fingerprint string
+	for again := false; ; again = true {
+		if len(l.pages) == 0 {
+			return r.Store.RecordExternal(ctx, j, ch.ID)
+		}
+		var changed bool
+		file, fingerprint, changed, err = r.gather(ctx, j, &t, ch, &l)
 		if err != nil {
 			return err
 		}
-	}
-	name := cbz.ChapterName(t.Series.Title, ch.Number, ch.Volume, ch.Title, j.Key.Site+"\x00"+j.Key.SeriesID+"\x00"+ch.ID)
-	if !publish.LocalName(t.Folder) || !publish.LocalName(name) {
-		return fault.Newf(fault.Unknown, "name", j.Key.String(), "%q is no file name", t.Folder+"/"+name)
-	}
-	if err := r.Marker.Check(ctx); err != nil {
-		return err
-	}
-	fingerprint := manifest.Fingerprint()
-	file, found, err := publish.Adopt(r.Library, t.Folder, name, fingerprint)
-	if err != nil {
-		return err
-	}
-	if !found {
-		stage, err := staging.Open(r.Library, manifest)
-		if err != nil {
-			return err
+		if !changed {
+			break
 		}
-		defer func() { _ = stage.Close() }()
-		if err := r.fetchPages(ctx, j, ch, pages, stage); err != nil {
-			return err
-		}
-		// The library may have been unmounted while pages came.
-		if err := r.Marker.Check(ctx); err != nil {
-			return err
-		}
-		archive, _ := stage.Manifest()
-		file, err = publish.Publish(ctx, r.Library, t.Folder, name, comicInfo(t, ch, archive, r.Generator), stage)
-		if err != nil {
-			return err
+		if again {
+			// Each fresh list is of other pages: its identities are none.
+			return fault.Newf(fault.Page, "fetch", j.Key.String()+"/"+ch.ID, "the Site lists other pages each time it is asked")
 		}
 	}
 	err = r.Store.Commit(ctx, j, Publication{Chapter: ch, SeriesTitle: t.Series.Title, File: file, Fingerprint: fingerprint})
@@ -89,81 +61,47 @@ func (r *Runner) chapter(ctx context.Context, j Job, ch source.Chapter) error {
 	return staging.Remove(r.Library, fingerprint)
 }
 
-// fetchPages fetches what the stage misses, the declared number at a time. The
-// first failure that is about more than its page ends the rest.
-func (r *Runner) fetchPages(ctx context.Context, j Job, ch source.Chapter, pages []source.Page, stage *staging.Stage) error {
-	path := checkpoint.Path(r.Library, r.Adapter.Site(), j.Key)
-	var mu sync.Mutex // one writer of the checkpoint at a time
-	note := func() error {
-		mu.Lock()
-		defer mu.Unlock()
-		c, _ := checkpoint.Load(path)
-		if c.JobID != j.ID {
-			c = checkpoint.Checkpoint{JobID: j.ID, Site: j.Key.Site, SeriesID: j.Key.SeriesID}
-		}
-		c.Chapter, c.Staging, c.PagesDone, c.PagesTotal = ch.ID, stageName(stage), stage.Done(), len(pages)
-		r.Hub.SetProgress(j.Key, live.Progress{ChapterID: ch.ID, Done: c.PagesDone, Total: c.PagesTotal})
-		return checkpoint.Save(path, c)
+// gather fetches the pages of the list in hand into their stage and publishes
+// them. It returns with changed when a fresh list was of other pages: l is then
+// that one, and the stage begun is left as it is.
+func (r *Runner) gather(ctx context.Context, j Job, t *Target, ch source.Chapter, l *list) (file publish.File, fingerprint string, changed bool, err error) {
+	manifest, err := staging.NewManifest(j.Key, ch.ID, l.pages)
+	if err != nil {
+		return file, "", false, err
 	}
-	if err := note(); err != nil {
-		return err
-	}
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(max(r.Adapter.Site().ImagesInFlight, 1))
-	var bad sync.Map
-	for _, i := range stage.Missing() {
-		group.Go(func() error {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			err := r.fetchPage(ctx, pages[i], i, ch, stage)
-			if fault.Is(err, fault.Page) {
-				bad.Store(i, err)
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			return note()
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	var names []string
-	var why error
-	for i := range pages {
-		if err, ok := bad.Load(i); ok {
-			names = append(names, fmt.Sprint(i+1))
-			why = err.(error)
+	if t.Folder == "" {
+		t.Folder, err = r.Store.NameFolder(ctx, j.Key, cbz.FolderName(t.Series.Title, j.Key.Site+"\x00"+j.Key.SeriesID))
+		if err != nil {
+			return file, "", false, err
 		}
 	}
-	if why != nil {
-		return fault.Newf(fault.Page, "fetch", fmt.Sprintf("page %s of %d", strings.Join(names, ", "), len(pages)), "%s", causeOf(why))
+	name := cbz.ChapterName(t.Series.Title, ch.Number, ch.Volume, ch.Title, j.Key.Site+"\x00"+j.Key.SeriesID+"\x00"+ch.ID)
+	if !publish.LocalName(t.Folder) || !publish.LocalName(name) {
+		return file, "", false, fault.Newf(fault.Unknown, "name", j.Key.String(), "%q is no file name", t.Folder+"/"+name)
 	}
-	return nil
-}
-
-// fetchPage asks for one page until it is a whole image, a few times at most.
-func (r *Runner) fetchPage(ctx context.Context, p source.Page, i int, ch source.Chapter, stage *staging.Stage) error {
-	var err error
-	for range pageTries {
-		var resp *source.Response
-		resp, err = r.Fetcher.Get(ctx, source.Request{URL: p.URL, Want: source.WantImage, Referer: ch.URL})
-		if err == nil {
-			err = stage.Accept(i, resp.Body)
-		}
-		switch fault.Of(err) {
-		case "":
-			return nil
-		case fault.NotFound:
-			return fault.New(fault.Page, "fetch", "a page", errors.New(causeOf(err)))
-		case fault.Page:
-			continue
-		}
-		return err
+	if err := r.Marker.Check(ctx); err != nil {
+		return file, "", false, err
 	}
-	return err
+	fingerprint = manifest.Fingerprint()
+	file, found, err := publish.Adopt(r.Library, t.Folder, name, fingerprint)
+	if err != nil || found {
+		return file, fingerprint, false, err
+	}
+	stage, err := staging.Open(r.Library, manifest)
+	if err != nil {
+		return file, "", false, err
+	}
+	defer func() { _ = stage.Close() }()
+	if changed, err := r.fetchPages(ctx, j, ch, l, stage); err != nil || changed {
+		return file, "", changed, err
+	}
+	// The library may have been unmounted while pages came.
+	if err := r.Marker.Check(ctx); err != nil {
+		return file, "", false, err
+	}
+	archive, _ := stage.Manifest()
+	file, err = publish.Publish(ctx, r.Library, t.Folder, name, comicInfo(*t, ch, archive, r.Generator), stage)
+	return file, fingerprint, false, err
 }
 
 func (r *Runner) checkpointPublished(j Job, chapterID string) error {

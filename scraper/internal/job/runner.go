@@ -3,7 +3,6 @@ package job
 import (
 	"context"
 	"errors"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -43,12 +42,17 @@ type Store interface {
 	Plan(ctx context.Context, j Job, chapters []source.Chapter, c Change) (Job, error)
 	// Lacking lists the chapters a Series has and the library lacks, in reading order.
 	Lacking(ctx context.Context, key source.Key) ([]source.Chapter, error)
+	// Languages lists those of the chapters the Site lists now, external ones left out.
+	Languages(ctx context.Context, key source.Key) ([]string, error)
 	// NextChapter returns the next chapter of j still to be fetched.
 	NextChapter(ctx context.Context, j Job) (ch source.Chapter, ok bool, err error)
 	// StartChapter marks the chapter under way.
 	StartChapter(ctx context.Context, j Job, chapterID string) error
 	// SetAside records a chapter that the Job goes on without.
 	SetAside(ctx context.Context, j Job, chapterID string, class fault.Class, reason string) error
+	// RecordExternal records that a chapter of j can only be read elsewhere: it
+	// leaves the Job and is no failure (JOB-10).
+	RecordExternal(ctx context.Context, j Job, chapterID string) error
 	// Commit records a publication in the library's change log and in j.
 	Commit(ctx context.Context, j Job, p Publication) error
 	// Target reads the Series of a Job.
@@ -74,6 +78,8 @@ type Runner struct {
 	Fetcher source.Fetcher
 	// Generator names this program in what it writes.
 	Generator string
+
+	lists pacer
 }
 
 // freshRead is how old a good read may be for an inspection to rely on it
@@ -141,7 +147,20 @@ func (r *Runner) inspect(ctx context.Context, j Job) ([]source.Chapter, error) {
 			out = append(out, ch)
 		}
 	}
-	return out, nil
+	if len(out) > 0 {
+		return out, nil
+	}
+	listed, err := r.Store.Languages(ctx, j.Key)
+	if err != nil || len(listed) == 0 {
+		return nil, err
+	}
+	for _, l := range listed {
+		if speaks(wanted, l) {
+			// There are wanted ones, and the library has them all.
+			return nil, nil
+		}
+	}
+	return nil, fault.Newf(fault.Unavailable, "inspect", j.Key.String(), "no chapter in %s; the Site lists %s", strings.Join(wanted, ", "), strings.Join(listed, ", "))
 }
 
 // speaks reports whether a chapter's language is wanted: "en" takes "en-GB",
@@ -227,19 +246,4 @@ func firstLine(s string) string {
 		s = string(r[:300]) + "…"
 	}
 	return s
-}
-
-// pages asks the adapter for a chapter's page list; a panic is a parser failure.
-func (r *Runner) pages(ctx context.Context, key source.Key, ch source.Chapter) (pages []source.Page, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = source.Unparsed(ch.URL, "the adapter panicked: %v\n%s", p, debug.Stack())
-		}
-	}()
-	pages, err = r.Adapter.Pages(ctx, r.Fetcher, key, ch)
-	if fault.Is(err, fault.NotFound) {
-		// The Series is there, this chapter is not: its own trouble only.
-		return nil, fault.New(fault.Page, "read the pages of", key.String()+"/"+ch.ID, errors.New("the Site no longer has this chapter"))
-	}
-	return pages, err
 }

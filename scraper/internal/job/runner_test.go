@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"mangrove/internal/cbz"
 	"mangrove/internal/fakesite"
@@ -79,6 +80,7 @@ func (anytime) Acquire(context.Context, source.Want) (func(), error) { return fu
 
 type workshop struct {
 	site    *fakesite.Server
+	pool    *pgxpool.Pool
 	db      *store.Store
 	library string
 	adapter adapter
@@ -102,7 +104,8 @@ func setup(t *testing.T) *workshop {
 	w := &workshop{site: fakesite.Start(t), library: filepath.Join(t.TempDir(), "library"), images: map[string][]byte{}, hub: live.NewHub()}
 	w.adapter = adapter{base: w.site.URL, chapters: 2}
 	urls := pgtest.New(t)
-	w.db = store.New(pgtest.Pool(t, urls.Scraper, store.Schema, nil))
+	w.pool = pgtest.Pool(t, urls.Scraper, store.Schema, nil)
+	w.db = store.New(w.pool)
 	w.site.On("/s", fakesite.HTML("<html>"))
 	for c := 1; c <= 2; c++ {
 		w.site.On(fmt.Sprintf("/c/%d", c), fakesite.HTML("<html>"))
@@ -337,6 +340,11 @@ func TestFailures(t *testing.T) {
 		{"a Site in trouble", func(w *workshop) { w.site.On("/c/2", fakesite.Status(502)) }, job.RetryWait, fault.Network, []int{1}, ""},
 		{"a page of another kind", func(w *workshop) { w.site.On("/c/1", fakesite.JSON("{}")) }, job.Quarantined, fault.Parser, nil, ""},
 		{"the Series is gone", func(w *workshop) { w.site.On("/s", fakesite.Status(404)) }, job.Unavailable, fault.Unavailable, nil, ""},
+		{"no chapter in a wanted language", func(w *workshop) {
+			if _, err := w.pool.Exec(context.Background(), "UPDATE series SET languages = '{fr}'"); err != nil {
+				panic(err)
+			}
+		}, job.Unavailable, fault.Unavailable, nil, ""},
 		{"the Series page is refused", func(w *workshop) { w.site.On("/s", fakesite.Status(429)) }, job.Requested, fault.Access, nil, ""},
 	}
 	for _, tt := range tests {

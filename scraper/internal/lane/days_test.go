@@ -140,7 +140,7 @@ func (*memory) Next(context.Context, string, time.Time) (job.Job, bool, error) {
 	return job.Job{}, false, nil
 }
 func (*memory) NextRetry(context.Context, string) (time.Time, error) { return time.Time{}, nil }
-func (*memory) Request(context.Context, source.Key) error            { return nil }
+func (*memory) Request(context.Context, source.Key) (string, error)  { return "", nil }
 
 // calendar is a Site that notes when it was asked for what, and answers by rule.
 type calendar struct {

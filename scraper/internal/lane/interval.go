@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// interval is how far apart the Polls of one Series lie (POLL-5), and jitter how
-// much of it varies, so that Series followed together do not stay together.
+// interval is how far apart the Polls of one Series lie where its Site says nothing
+// else (POLL-5), and jitter how much of it varies, so that Series followed together
+// do not stay together.
 const (
 	interval = 12 * time.Hour
 	jitter   = 0.1
@@ -35,7 +36,8 @@ func NextReasons() []NextReason { return []NextReason{ByInterval, ByReleases} }
 // never matters (A13). A Series that releases every two weeks is read about four
 // times in that span; one that is overdue, or whose rhythm is unknown, is read at
 // the ordinary interval.
-func Interval(releases []time.Time, now time.Time) (time.Duration, NextReason) {
+// The ordinary interval is the Site's.
+func Interval(interval time.Duration, releases []time.Time, now time.Time) (time.Duration, NextReason) {
 	releases = slices.Clone(releases)
 	slices.SortFunc(releases, time.Time.Compare)
 	releases = slices.CompactFunc(releases, func(a, b time.Time) bool { return a.Sub(b).Abs() < time.Hour })
@@ -56,7 +58,7 @@ func Interval(releases []time.Time, now time.Time) (time.Duration, NextReason) {
 		// A release is due, or late by less than it is surprising.
 		return interval, ByInterval
 	}
-	stretched := min(max(gap/4, interval), longestInterval)
+	stretched := max(min(gap/4, longestInterval), interval)
 	if stretched == interval {
 		return interval, ByInterval
 	}
@@ -68,5 +70,13 @@ func spread(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (1 + jitter*(2*rand.Float64()-1)))
 }
 
+// interval is the Site's ordinary interval.
+func (l *Lane) interval() time.Duration {
+	if l.site.Interval > 0 {
+		return l.site.Interval
+	}
+	return interval
+}
+
 // nextPoll is when a Series polled at now is due again by the ordinary interval.
-func nextPoll(now time.Time) time.Time { return now.Add(spread(interval)) }
+func (l *Lane) nextPoll(now time.Time) time.Time { return now.Add(spread(l.interval())) }

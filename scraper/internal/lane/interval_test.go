@@ -37,7 +37,7 @@ func TestInterval(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, why := Interval(tt.releases, now)
+			got, why := Interval(interval, tt.releases, now)
 			if got != tt.want || why != tt.reason {
 				t.Errorf("got %v by %s, want %v by %s", got, why, tt.want, tt.reason)
 			}
@@ -52,8 +52,9 @@ func TestIntervalKeepsItsBounds(t *testing.T) {
 		for _, h := range rapid.SliceOf(rapid.IntRange(-100_000, 1000)).Draw(t, "hours") {
 			releases = append(releases, now.Add(time.Duration(h)*time.Hour))
 		}
-		got, why := Interval(releases, now)
-		if got < interval || got > longestInterval || (got == interval) != (why == ByInterval) {
+		ordinary := time.Duration(rapid.IntRange(1, 400).Draw(t, "ordinary")) * time.Hour
+		got, why := Interval(ordinary, releases, now)
+		if got < ordinary || got > max(longestInterval, ordinary) || (got == ordinary) != (why == ByInterval) {
 			t.Fatalf("%v by %s", got, why)
 		}
 		if s := spread(got); s < got*9/10-time.Second || s > got*11/10+time.Second {

@@ -279,7 +279,7 @@ func (l *Lane) probeTarget(ctx context.Context) (Due, bool, error) {
 	if w, ok, err := l.store.Witness(ctx, l.site.Key, nil); err != nil || ok {
 		return w, ok, err
 	}
-	due, err := l.store.DueSeries(ctx, l.site.Key, time.Now().Add(2*interval), 1)
+	due, err := l.store.DueSeries(ctx, l.site.Key, time.Now().Add(2*l.interval()), 1)
 	if err != nil || len(due) == 0 {
 		return Due{}, false, err
 	}

@@ -3,6 +3,8 @@ package lane_test
 import (
 	"context"
 	"fmt"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -85,13 +87,27 @@ type bench struct {
 	lane *lane.Lane
 	db   *store.Store
 	conn *pgx.Conn
+	seen *statements
 }
+
+// statements counts those that name poll_failures, as they are sent.
+type statements struct{ failures atomic.Int64 }
+
+func (s *statements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryStartData) context.Context {
+	if strings.Contains(d.SQL, "poll_failures") {
+		s.failures.Add(1)
+	}
+	return ctx
+}
+
+func (*statements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
 // setup makes a Lane over the scripts; Series are due in the order of their ids.
 func setup(t *testing.T, scripts map[string][]string) bench {
 	t.Helper()
 	urls := pgtest.New(t)
-	db := store.New(pgtest.Pool(t, urls.Scraper, store.Schema, nil))
+	seen := &statements{}
+	db := store.New(pgtest.Pool(t, urls.Scraper, store.Schema, seen))
 	conn, err := pgx.Connect(t.Context(), urls.Admin)
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +127,7 @@ func setup(t *testing.T, scripts map[string][]string) bench {
 		Adapter: s, Store: db, Queue: queue.New(db), Covers: cover.New(t.TempDir()), Hub: hub, Gate: &lane.Gate{}, Log: zap.NewNop(),
 		Runner: &job.Runner{Library: t.TempDir(), Store: db, Hub: hub, Adapter: s},
 	})
-	return bench{s, l, db, conn}
+	return bench{s, l, db, conn, seen}
 }
 
 func (b bench) exec(t *testing.T, sql string, args ...any) {
@@ -262,6 +278,45 @@ func TestPass(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What says nothing about a page sends no statement about one (POLL-3): the table
+// is byte for byte as it was.
+func TestRefusedAndUnreachableSendNothing(t *testing.T) {
+	for _, word := range []string{"refused", "unreachable"} {
+		t.Run(word, func(t *testing.T) {
+			scripts := map[string][]string{}
+			for i := range 20 {
+				scripts[fmt.Sprintf("s%02d", i)] = []string{"errors", word}
+			}
+			b := setup(t, scripts)
+			b.turn(t)
+			before := b.rows(t)
+			sent := b.seen.failures.Load()
+			b.turn(t)
+			b.turn(t)
+			if n := b.seen.failures.Load() - sent; n != 0 {
+				t.Errorf("%d statements on poll_failures, want 0", n)
+			}
+			if d := cmp.Diff(before, b.rows(t)); d != "" || len(before) != 20 {
+				t.Errorf("%d rows before; after:\n%s", len(before), d)
+			}
+		})
+	}
+}
+
+// rows are the failure rows with their versions.
+func (b bench) rows(t *testing.T) []string {
+	t.Helper()
+	rows, err := b.conn.Query(t.Context(), "SELECT format('%s %s %s %s %s', series_id, outcome, failing_since, xmin, ctid) FROM scraper.poll_failures ORDER BY 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 func TestARefusedSiteIsNotAskedUntilResume(t *testing.T) {

@@ -191,8 +191,11 @@ func (p *pass) record(ctx context.Context, d Due, r poll.Result, now time.Time) 
 		if len(good.New) > 0 {
 			l.log.Info("new chapters", zap.Stringer("series", d.Key), zap.Int("count", len(good.New)))
 			if d.Download {
-				if err := l.queue.Request(ctx, d.Key); err != nil {
+				skipped, err := l.queue.Request(ctx, d.Key)
+				if err != nil {
 					l.log.Warn("a Job could not be requested", zap.Stringer("series", d.Key), zap.Error(err))
+				} else if skipped != "" {
+					l.log.Info("new chapters wait", zap.Stringer("series", d.Key), zap.String("because", skipped))
 				}
 			}
 		}
@@ -241,19 +244,19 @@ func (p *pass) quiet(ctx context.Context, now time.Time) error {
 // interval, or by its releases where the operator has switched that on.
 func (p *pass) afterGood(ctx context.Context, d Due, now time.Time) (time.Time, NextReason) {
 	if !p.adaptive {
-		return nextPoll(now), ByInterval
+		return p.lane.nextPoll(now), ByInterval
 	}
 	releases, err := p.lane.store.Releases(ctx, d.Key)
 	if err != nil {
 		p.lane.log.Warn("the releases could not be read", zap.Stringer("series", d.Key), zap.Error(err))
-		return nextPoll(now), ByInterval
+		return p.lane.nextPoll(now), ByInterval
 	}
-	length, why := Interval(releases, now)
+	length, why := Interval(p.lane.interval(), releases, now)
 	return now.Add(spread(length)), why
 }
 
 func (p *pass) advance(ctx context.Context, d Due, now time.Time) {
-	if err := p.lane.store.Advance(ctx, d.Key, nextPoll(now)); err != nil {
+	if err := p.lane.store.Advance(ctx, d.Key, p.lane.nextPoll(now)); err != nil {
 		p.lane.log.Warn("the next Poll could not be set", zap.Stringer("series", d.Key), zap.Error(err))
 	}
 }

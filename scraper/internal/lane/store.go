@@ -143,8 +143,8 @@ type Queue interface {
 	Next(ctx context.Context, site string, now time.Time) (j job.Job, ok bool, err error)
 	// NextRetry is when a waiting Job wants to be tried again; zero if none does.
 	NextRetry(ctx context.Context, site string) (time.Time, error)
-	// Request orders a download unless one is outstanding or set aside.
-	Request(ctx context.Context, key source.Key) error
+	// Request orders a download; skipped says why there was none to order.
+	Request(ctx context.Context, key source.Key) (skipped string, err error)
 }
 
 // Runner does the units of work of Jobs.

@@ -147,6 +147,10 @@ func write(path string, info cbz.ComicInfo, m cbz.Manifest, s Source) (int64, er
 func makeFolder(library, dir string) error {
 	err := os.Mkdir(dir, 0o755)
 	if errors.Is(err, fs.ErrExist) {
+		// A link would lead the chapter out of the library.
+		if st, err := os.Lstat(dir); err != nil || !st.IsDir() {
+			return fault.Newf(fault.Conflict, "publish into", dir, "it is no folder")
+		}
 		return nil
 	}
 	if err != nil {

@@ -114,6 +114,19 @@ func TestADifferentReleaseIsNotAdopted(t *testing.T) {
 	}
 }
 
+func TestALinkLeadsNothingOutOfTheLibrary(t *testing.T) {
+	library, outside := t.TempDir(), t.TempDir()
+	if err := os.Symlink(outside, filepath.Join(library, folder)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := publish.Publish(t.Context(), library, folder, name, cbz.ComicInfo{}, staged(t, library, "1")); !fault.Is(err, fault.Conflict) {
+		t.Errorf("got %v, want class conflict", err)
+	}
+	if left, err := os.ReadDir(outside); err != nil || len(left) != 0 {
+		t.Errorf("something was written outside: %v, %v", left, err)
+	}
+}
+
 func TestProbe(t *testing.T) {
 	library := t.TempDir()
 	if err := publish.Probe(library); err != nil {

@@ -4,6 +4,7 @@ package queue
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"mangrove/internal/fault"
@@ -60,15 +61,22 @@ func (q *Queue) NextRetry(ctx context.Context, site string) (time.Time, error) {
 
 // Request orders the chapters of a Series that the library lacks, without
 // waiting for an operator's word. It is no error when a Job is outstanding, or
-// when the last one was set aside: that one waits for a person (JOB-9).
-func (q *Queue) Request(ctx context.Context, key source.Key) error {
+// when the last one was set aside: that one waits for a person (JOB-9). skipped
+// then says why in one line.
+func (q *Queue) Request(ctx context.Context, key source.Key) (skipped string, err error) {
 	last, ok, err := q.store.LatestJob(ctx, key)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if ok && (last.State == job.Unavailable || last.State == job.Quarantined || last.State.Outstanding()) {
-		return nil
+	switch {
+	case ok && last.State.Outstanding():
+		return fmt.Sprintf("Job %d is under way (%s)", last.ID, last.State), nil
+	case ok && (last.State == job.Unavailable || last.State == job.Quarantined):
+		return fmt.Sprintf("Job %d is %s: %s", last.ID, last.State, last.Reason), nil
 	}
-	_, err = q.store.RequestJob(ctx, key, true)
-	return err
+	asked, err := q.store.RequestJob(ctx, key, true)
+	if err == nil && !asked {
+		skipped = "another Job was requested meanwhile"
+	}
+	return skipped, err
 }

@@ -12,6 +12,7 @@ import (
 
 	"mangrove/internal/fault"
 	scraperv1 "mangrove/proto/gen/scraper/v1"
+	"mangrove/scraper/internal/circuit"
 	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/poll"
 	"mangrove/scraper/internal/source"
@@ -226,6 +227,34 @@ func passMessage(p lane.Pass) *scraperv1.Pass {
 		StartedAt: stamp(p.Started), EndedAt: stamp(p.Ended), EndReason: string(p.EndReason), Ok: n(poll.OK), NotFound: n(poll.NotFound), NoChapter: n(poll.NoChapter),
 		Unfetchable: n(poll.Unfetchable), Errors: n(poll.Errors), Refused: n(poll.Refused), Unreachable: n(poll.Unreachable), NewChapters: int32(p.NewChapters),
 	}
+}
+
+// ResumeSite ends a pause or a rest of a Site's circuit. Before the time the Site
+// asked for it wants the request confirmed (CIRC-5).
+func (s *Server) ResumeSite(ctx context.Context, r *scraperv1.ResumeSiteRequest) (*scraperv1.ResumeSiteResponse, error) {
+	if _, ok := s.Adapters.Get(r.GetSite()); !ok {
+		return nil, fault.Newf(fault.NotFound, "resume", r.GetSite(), "no such Site")
+	}
+	c, err := s.Store.Circuit(ctx, r.GetSite())
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	if c.RetryAfter.After(now) && !r.GetConfirmed() {
+		return &scraperv1.ResumeSiteResponse{AskedForQuietUntil: stamp(c.RetryAfter)}, nil
+	}
+	next, ok := c.Next(circuit.Resume, now, "", time.Time{})
+	if ok {
+		moved, err := s.Store.MoveCircuit(ctx, c, next)
+		if err != nil {
+			return nil, err
+		}
+		if !moved {
+			return nil, fault.Newf(fault.Stale, "resume", r.GetSite(), "its circuit moved meanwhile")
+		}
+	}
+	s.Wake(r.GetSite())
+	return &scraperv1.ResumeSiteResponse{Resumed: true}, nil
 }
 
 // ListNewChapters lists announced chapters, newest first.

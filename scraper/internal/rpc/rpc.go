@@ -11,6 +11,7 @@ import (
 
 	"mangrove/internal/fault"
 	scraperv1 "mangrove/proto/gen/scraper/v1"
+	"mangrove/scraper/internal/circuit"
 	"mangrove/scraper/internal/follow"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/lane"
@@ -37,6 +38,8 @@ type Store interface {
 	PassesSince(ctx context.Context, t time.Time) ([]lane.Pass, error)
 	CountingSince(ctx context.Context) (time.Time, error)
 	NewChapters(ctx context.Context, limit int) ([]store.NewChapter, error)
+	Circuit(ctx context.Context, site string) (circuit.Circuit, error)
+	MoveCircuit(ctx context.Context, from, to circuit.Circuit) (bool, error)
 	MoveSeries(ctx context.Context, from, to source.Key, url string, now time.Time) error
 	Proposal(ctx context.Context, key source.Key) (string, error)
 	LibraryHead(ctx context.Context) (epoch string, revision int64, err error)

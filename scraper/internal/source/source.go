@@ -10,7 +10,9 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"mangrove/internal/fault"
@@ -26,12 +28,18 @@ func (k Key) String() string { return k.Site + "/" + k.SeriesID }
 type Site struct {
 	// Key is the word for it in every table; Name is for people.
 	Key, Name string
-	// Hosts are the only hosts that may be asked, as host or host:port.
+	// Hosts are the only hosts that may be asked, as host or host:port, or as
+	// "*.example.net" for every host below example.net (not example.net itself).
 	Hosts []string
 	// Languages are those a Follow wants when it names none (POLL-13).
 	Languages []string
 	// Pacing is the least time between the starts of two requests.
 	Pacing time.Duration
+	// ListPacing is the least time between the starts of two readings of a page
+	// list, for a Site that limits those more than the rest; 0 means Pacing alone.
+	ListPacing time.Duration
+	// Interval is how far apart the Polls of one Series lie; 0 means twelve hours (POLL-5).
+	Interval time.Duration
 	// ImagesInFlight is how many page images may be asked for at once; 0 means 2.
 	ImagesInFlight int
 	// ListLife is how long the addresses of a page list stay good (JOB-10); 0 means a minute.
@@ -129,7 +137,9 @@ type Adapter interface {
 	// have is NotFound; a page without the landmark every such page has is
 	// NoLandmark (POLL-10).
 	Series(ctx context.Context, f Fetcher, ask Ask) (Reading, error)
-	// Pages reads the page list of one chapter, in reading order.
+	// Pages reads the page list of one chapter, in reading order. An empty list
+	// is the Site's own word that it has no page here (JOB-10); a page on which
+	// none was found is Unparsed.
 	Pages(ctx context.Context, f Fetcher, series Key, ch Chapter) ([]Page, error)
 }
 
@@ -157,6 +167,38 @@ type Request struct {
 	Want       Want
 	Validators Validators
 	Referer    string
+	// Batch, when not nil, is that of the requests it stands or falls with.
+	Batch *Batch
+}
+
+// ErrWithdrawn is why a request was never sent: its Batch had ended.
+var ErrWithdrawn = errors.New("the request was withdrawn before it was sent")
+
+// Batch is of requests that stand or fall together, as the pages of one list do.
+// Once the Site refuses one of them or says that it is gone, those that still
+// wait for their slot are not sent and fail with ErrWithdrawn; those that were
+// sent are answered.
+type Batch struct {
+	once  sync.Once
+	ended chan struct{}
+}
+
+// NewBatch begins a Batch.
+func NewBatch() *Batch { return &Batch{ended: make(chan struct{})} }
+
+// End withdraws what was not sent. It may be called again, and of none.
+func (b *Batch) End() {
+	if b != nil {
+		b.once.Do(func() { close(b.ended) })
+	}
+}
+
+// Ended is closed by End; nil, which never is, for none.
+func (b *Batch) Ended() <-chan struct{} {
+	if b == nil {
+		return nil
+	}
+	return b.ended
 }
 
 // Response is an answer whose status says that it is what was asked for.
@@ -185,6 +227,21 @@ func NotFound(subject string) error {
 // has: a maintenance or parking page is no evidence about a Series (POLL-10).
 func NoLandmark(subject, landmark string) error {
 	return fault.Newf(fault.Parser, "read", subject, "the page has no %s", landmark).WithEvidence(fault.Answered)
+}
+
+// Status is an answer's HTTP status as the cause of a failure, for those whose
+// meaning depends on it (JOB-10). A challenge is none, whatever its status.
+type Status struct{ Code int }
+
+func (s *Status) Error() string { return "the Site answered with status " + strconv.Itoa(s.Code) }
+
+// StatusOf returns the status that caused err, or 0.
+func StatusOf(err error) int {
+	var s *Status
+	if errors.As(err, &s) {
+		return s.Code
+	}
+	return 0
 }
 
 // Elsewhere is why a read failed when the Site sends readers to a host outside its

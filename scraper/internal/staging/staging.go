@@ -48,13 +48,17 @@ func NewManifest(key source.Key, chapterID string, pages []source.Page) (Manifes
 	}
 	m := Manifest{Key: key, ChapterID: chapterID}
 	for _, p := range pages {
-		id := p.Identity
-		if id == "" {
-			id = source.Identity(p.URL)
-		}
-		m.Pages = append(m.Pages, id)
+		m.Pages = append(m.Pages, Identity(p))
 	}
 	return m, nil
+}
+
+// Identity is what a page is called in a manifest.
+func Identity(p source.Page) string {
+	if p.Identity != "" {
+		return p.Identity
+	}
+	return source.Identity(p.URL)
 }
 
 // Fingerprint is the SHA-256 over Site, Series, chapter and page manifest, in

@@ -25,6 +25,10 @@ SET number = excluded.number, volume = excluded.volume, title = excluded.title, 
 UPDATE chapters SET gone_since = $4
 WHERE site = $1 AND series_id = $2 AND chapter_id = ANY ($3) AND gone_since IS NULL;
 
+-- name: MarkExternal
+-- Until a later list says otherwise.
+UPDATE chapters SET external = true WHERE site = $1 AND series_id = $2 AND chapter_id = $3;
+
 -- name: LackingChapters
 SELECT c.chapter_id, coalesce(trim_scale(c.number)::text, ''), coalesce(trim_scale(c.volume)::text, ''), c.title, c.language, c.groups, c.url, c.source_order,
        c.external, c.published_at
@@ -55,3 +59,6 @@ LEFT JOIN library_files f ON f.site = c.site AND f.series_id = c.series_id AND f
 WHERE c.announced_at IS NOT NULL AND s.origin = 'followed'
 ORDER BY c.announced_at DESC, c.source_order
 LIMIT $1;
+
+-- name: ListedLanguages
+SELECT DISTINCT language FROM chapters WHERE site = $1 AND series_id = $2 AND gone_since IS NULL AND NOT external ORDER BY language;

@@ -2,23 +2,26 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"mangrove/scraper/internal/follow"
+	"mangrove/scraper/internal/source"
 )
 
 // ApplyFollows applies a change of the follows under the counter row's lock, so
 // that any order, loss or repetition of messages ends in the set of the highest
 // revision (OWN-3).
-func (s *Store) ApplyFollows(ctx context.Context, c follow.Change, now time.Time) (highest int64, stale bool, err error) {
+func (s *Store) ApplyFollows(ctx context.Context, c follow.Change, now time.Time) (out follow.Applied, err error) {
 	err = s.inTx(ctx, "ApplyFollows", func(tx pgx.Tx) error {
-		if err := tx.QueryRow(ctx, s.sql.Get("LockFollows")).Scan(&highest); err != nil {
+		out = follow.Applied{}
+		if err := tx.QueryRow(ctx, s.sql.Get("LockFollows")).Scan(&out.Revision); err != nil {
 			return err
 		}
-		if c.Revision < highest || (c.Revision == highest && !c.Whole) {
-			stale = true
+		if c.Revision < out.Revision || (c.Revision == out.Revision && !c.Whole) {
+			out.Stale = true
 			return nil
 		}
 		for _, f := range c.Follows {
@@ -26,8 +29,12 @@ func (s *Store) ApplyFollows(ctx context.Context, c follow.Change, now time.Time
 			if title == "" {
 				title = f.Key.SeriesID
 			}
-			if _, err := tx.Exec(ctx, s.sql.Get("UpsertFollow"), f.Key.Site, f.Key.SeriesID, title, url, f.Download, list(f.Languages), c.Revision); err != nil {
+			var wanted bool
+			if err := tx.QueryRow(ctx, s.sql.Get("UpsertFollow"), f.Key.Site, f.Key.SeriesID, title, url, f.Download, list(f.Languages), c.Revision).Scan(&wanted); err != nil {
 				return err
+			}
+			if wanted {
+				out.Wanted = append(out.Wanted, f.Key)
 			}
 		}
 		for _, w := range c.Kept {
@@ -54,11 +61,26 @@ func (s *Store) ApplyFollows(ctx context.Context, c follow.Change, now time.Time
 				return err
 			}
 		}
-		highest = c.Revision
-		_, err := tx.Exec(ctx, s.sql.Get("SetFollowsRevision"), c.Revision)
+		out.Revision = c.Revision
+		if _, err := tx.Exec(ctx, s.sql.Get("SetFollowsRevision"), c.Revision); err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, s.sql.Get("WantingFirstJob"))
+		if err != nil {
+			return err
+		}
+		never, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (k source.Key, err error) {
+			err = row.Scan(&k.Site, &k.SeriesID)
+			return k, err
+		})
+		for _, k := range never {
+			if !slices.Contains(out.Wanted, k) {
+				out.Wanted = append(out.Wanted, k)
+			}
+		}
 		return err
 	})
-	return highest, stale, err
+	return out, err
 }
 
 // FollowsRevision is the highest revision of follows applied.

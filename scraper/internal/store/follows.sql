@@ -10,11 +10,20 @@ UPDATE follows SET revision = $1;
 SELECT revision FROM follows;
 
 -- name: UpsertFollow
+-- Answers whether downloads are wanted now that were not wanted before.
+WITH before AS (SELECT origin, download FROM series WHERE site = $1 AND series_id = $2)
 INSERT INTO series (site, series_id, title, url, origin, download, languages, follow_revision)
 VALUES ($1, $2, $3, $4, 'followed', $5, $6, $7)
 ON CONFLICT (site, series_id) DO UPDATE
 SET origin = 'followed', download = excluded.download, languages = excluded.languages, follow_revision = excluded.follow_revision,
-    absent_since = NULL;
+    absent_since = NULL
+RETURNING download AND NOT coalesce((SELECT origin = 'followed' AND download FROM before), false);
+
+-- name: WantingFirstJob
+-- Followed for downloads, and no Job was ever requested: the process that took the
+-- wish died before it could.
+SELECT s.site, s.series_id FROM series s
+WHERE s.origin = 'followed' AND s.download AND NOT EXISTS (SELECT FROM jobs j WHERE j.site = s.site AND j.series_id = s.series_id);
 
 -- name: KeepFollow
 -- A wish for a Site that nobody reads now: its Series is kept, if it is known.

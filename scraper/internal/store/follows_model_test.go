@@ -65,7 +65,7 @@ func TestFollowsEndInTheNewestSet(t *testing.T) {
 			if slices.Contains(lost, i) {
 				continue
 			}
-			if _, _, err := s.ApplyFollows(ctx, messages[i], now); err != nil {
+			if _, err := s.ApplyFollows(ctx, messages[i], now); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -129,6 +129,18 @@ func (s *Store) SetAside(ctx context.Context, j job.Job, chapterID string, class
 	return err
 }
 
+// RecordExternal records that a chapter of j can only be read elsewhere: it is
+// part of the Job no longer.
+func (s *Store) RecordExternal(ctx context.Context, j job.Job, chapterID string) error {
+	return s.inTx(ctx, "RecordExternal", func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, s.sql.Get("MarkExternal"), j.Key.Site, j.Key.SeriesID, chapterID); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, s.sql.Get("DropJobChapter"), j.ID, chapterID)
+		return err
+	})
+}
+
 // JobChapters lists the chapters of a Job.
 func (s *Store) JobChapters(ctx context.Context, id int64) ([]JobChapter, error) {
 	rows, err := s.db.Query(ctx, s.sql.Get("JobChapters"), id)

@@ -64,6 +64,10 @@ LIMIT 1;
 UPDATE job_chapters SET state = $3, class = $4, reason = $5, pages = CASE WHEN $6 > 0 THEN $6 ELSE pages END
 WHERE job_id = $1 AND chapter_id = $2;
 
+-- name: DropJobChapter
+-- A chapter that turned out to be read elsewhere is nothing the Job failed at.
+DELETE FROM job_chapters WHERE job_id = $1 AND chapter_id = $2;
+
 -- name: JobChapters
 SELECT chapter_id, state, pages, reason FROM job_chapters WHERE job_id = $1 ORDER BY position;
 

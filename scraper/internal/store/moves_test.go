@@ -17,7 +17,7 @@ func TestAMoveKeepsFollowFilesAndAge(t *testing.T) {
 	l := newListing(t)
 	ctx := t.Context()
 	to := source.Key{Site: "other", SeriesID: "9"}
-	if _, _, err := l.ApplyFollows(ctx, follow.Change{Revision: 1, Follows: []follow.Placed{{Wish: follow.Wish{Key: key, Download: true, URL: "http://x"}}}}, l.now); err != nil {
+	if _, err := l.ApplyFollows(ctx, follow.Change{Revision: 1, Follows: []follow.Placed{{Wish: follow.Wish{Key: key, Download: true, URL: "http://x"}}}}, l.now); err != nil {
 		t.Fatal(err)
 	}
 	l.read(span("", 3)...)

@@ -147,6 +147,16 @@ func (s *Store) Lacking(ctx context.Context, key source.Key) ([]source.Chapter, 
 	return out, classify("LackingChapters", err)
 }
 
+// Languages lists those of the chapters the Site lists now, external ones left out.
+func (s *Store) Languages(ctx context.Context, key source.Key) ([]string, error) {
+	rows, err := s.db.Query(ctx, s.sql.Get("ListedLanguages"), key.Site, key.SeriesID)
+	if err != nil {
+		return nil, classify("ListedLanguages", err)
+	}
+	out, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	return out, classify("ListedLanguages", err)
+}
+
 func scanChapter(row pgx.CollectableRow) (c source.Chapter, err error) {
 	var published *time.Time
 	err = row.Scan(&c.ID, &c.Number, &c.Volume, &c.Title, &c.Language, &c.Groups, &c.URL, &c.Order, &c.External, &published)

@@ -475,11 +475,11 @@ func TestFollowsConvergeWhateverTheOrder(t *testing.T) {
 	now := time.Now()
 	apply := func(c follow.Change, at time.Time) bool {
 		t.Helper()
-		_, stale, err := s.ApplyFollows(ctx, c, at)
+		got, err := s.ApplyFollows(ctx, c, at)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return stale
+		return got.Stale
 	}
 	followed := func() (out []string) {
 		rows, err := s.ListSeries(ctx, "followed")
@@ -636,7 +636,7 @@ func TestNewChaptersAreAnnouncedOnce(t *testing.T) {
 	s := setup(t)
 	ctx := t.Context()
 	now := time.Now()
-	if _, _, err := s.ApplyFollows(ctx, follow.Change{Revision: 1, Follows: []follow.Placed{{Wish: follow.Wish{Key: key, URL: "http://x"}}}}, now); err != nil {
+	if _, err := s.ApplyFollows(ctx, follow.Change{Revision: 1, Follows: []follow.Placed{{Wish: follow.Wish{Key: key, URL: "http://x"}}}}, now); err != nil {
 		t.Fatal(err)
 	}
 	for i, r := range []source.Reading{reading("1"), reading("2", "1"), reading("1"), reading("2", "1")} {
@@ -670,5 +670,39 @@ func TestUnchangedReadsAreOneStatement(t *testing.T) {
 	}
 	if _, failing, err := s.Failure(ctx, key); failing || err != nil {
 		t.Errorf("the failure row stayed: %v, %v", failing, err)
+	}
+}
+
+func TestOnlyANewWishWantsAJob(t *testing.T) {
+	s := setup(t)
+	ctx := t.Context()
+	wants := func(revision int64, whole, download bool) int {
+		t.Helper()
+		got, err := s.ApplyFollows(ctx, follow.Change{Revision: revision, Whole: whole, Follows: []follow.Placed{{Wish: follow.Wish{Key: key, URL: "http://x", Download: download}}}}, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(got.Wanted)
+	}
+	if n := wants(1, false, true); n != 1 {
+		t.Errorf("a new follow wants %d Jobs, want one", n)
+	}
+	// The process died before it requested the Job: the next set says so again.
+	if n := wants(1, true, true); n != 1 {
+		t.Errorf("a follow without a Job wants %d, want one", n)
+	}
+	if _, err := s.RequestJob(ctx, key, true); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if n := wants(1, true, true); n != 0 {
+			t.Errorf("the same set again wants %d Jobs, want none", n)
+		}
+	}
+	if n := wants(2, false, false); n != 0 {
+		t.Errorf("only to be told wants %d Jobs", n)
+	}
+	if n := wants(3, false, true); n != 1 {
+		t.Errorf("downloads switched on again want %d Jobs, want one", n)
 	}
 }

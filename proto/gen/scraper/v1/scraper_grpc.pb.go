@@ -35,6 +35,7 @@ const (
 	ScraperService_MoveSeries_FullMethodName         = "/mangrove.scraper.v1.ScraperService/MoveSeries"
 	ScraperService_ListWorklist_FullMethodName       = "/mangrove.scraper.v1.ScraperService/ListWorklist"
 	ScraperService_ListLanes_FullMethodName          = "/mangrove.scraper.v1.ScraperService/ListLanes"
+	ScraperService_ResumeSite_FullMethodName         = "/mangrove.scraper.v1.ScraperService/ResumeSite"
 	ScraperService_ListNewChapters_FullMethodName    = "/mangrove.scraper.v1.ScraperService/ListNewChapters"
 	ScraperService_ListLibraryChanges_FullMethodName = "/mangrove.scraper.v1.ScraperService/ListLibraryChanges"
 	ScraperService_WatchLibrary_FullMethodName       = "/mangrove.scraper.v1.ScraperService/WatchLibrary"
@@ -72,6 +73,8 @@ type ScraperServiceClient interface {
 	ListWorklist(ctx context.Context, in *ListWorklistRequest, opts ...grpc.CallOption) (*ListWorklistResponse, error)
 	// ListLanes answers each Lane's live state and its Passes of fourteen days (POLL-7).
 	ListLanes(ctx context.Context, in *ListLanesRequest, opts ...grpc.CallOption) (*ListLanesResponse, error)
+	// ResumeSite ends a pause or a rest of a Site's circuit: an operator's word (CIRC-3).
+	ResumeSite(ctx context.Context, in *ResumeSiteRequest, opts ...grpc.CallOption) (*ResumeSiteResponse, error)
 	// ListNewChapters lists chapters announced as new, newest first (POLL-12).
 	ListNewChapters(ctx context.Context, in *ListNewChaptersRequest, opts ...grpc.CallOption) (*ListNewChaptersResponse, error)
 	// ListLibraryChanges answers the library's changes after a cursor (OWN-4).
@@ -227,6 +230,16 @@ func (c *scraperServiceClient) ListLanes(ctx context.Context, in *ListLanesReque
 	return out, nil
 }
 
+func (c *scraperServiceClient) ResumeSite(ctx context.Context, in *ResumeSiteRequest, opts ...grpc.CallOption) (*ResumeSiteResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ResumeSiteResponse)
+	err := c.cc.Invoke(ctx, ScraperService_ResumeSite_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *scraperServiceClient) ListNewChapters(ctx context.Context, in *ListNewChaptersRequest, opts ...grpc.CallOption) (*ListNewChaptersResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListNewChaptersResponse)
@@ -298,6 +311,8 @@ type ScraperServiceServer interface {
 	ListWorklist(context.Context, *ListWorklistRequest) (*ListWorklistResponse, error)
 	// ListLanes answers each Lane's live state and its Passes of fourteen days (POLL-7).
 	ListLanes(context.Context, *ListLanesRequest) (*ListLanesResponse, error)
+	// ResumeSite ends a pause or a rest of a Site's circuit: an operator's word (CIRC-3).
+	ResumeSite(context.Context, *ResumeSiteRequest) (*ResumeSiteResponse, error)
 	// ListNewChapters lists chapters announced as new, newest first (POLL-12).
 	ListNewChapters(context.Context, *ListNewChaptersRequest) (*ListNewChaptersResponse, error)
 	// ListLibraryChanges answers the library's changes after a cursor (OWN-4).
@@ -352,6 +367,9 @@ func (UnimplementedScraperServiceServer) ListWorklist(context.Context, *ListWork
 }
 func (UnimplementedScraperServiceServer) ListLanes(context.Context, *ListLanesRequest) (*ListLanesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListLanes not implemented")
+}
+func (UnimplementedScraperServiceServer) ResumeSite(context.Context, *ResumeSiteRequest) (*ResumeSiteResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ResumeSite not implemented")
 }
 func (UnimplementedScraperServiceServer) ListNewChapters(context.Context, *ListNewChaptersRequest) (*ListNewChaptersResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListNewChapters not implemented")
@@ -610,6 +628,24 @@ func _ScraperService_ListLanes_Handler(srv interface{}, ctx context.Context, dec
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ScraperService_ResumeSite_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ResumeSiteRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ScraperServiceServer).ResumeSite(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ScraperService_ResumeSite_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ScraperServiceServer).ResumeSite(ctx, req.(*ResumeSiteRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ScraperService_ListNewChapters_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListNewChaptersRequest)
 	if err := dec(in); err != nil {
@@ -711,6 +747,10 @@ var ScraperService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListLanes",
 			Handler:    _ScraperService_ListLanes_Handler,
+		},
+		{
+			MethodName: "ResumeSite",
+			Handler:    _ScraperService_ResumeSite_Handler,
 		},
 		{
 			MethodName: "ListNewChapters",

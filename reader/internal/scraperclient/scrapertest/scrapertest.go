@@ -36,6 +36,7 @@ type Scraper struct {
 	revision int64
 	follows  []*scraperv1.ApplyFollowsRequest
 	polls    []*scraperv1.SeriesKey
+	operated
 }
 
 // New makes a scraper that does not listen yet; its socket lies in a folder of
@@ -140,6 +141,7 @@ func (s *Scraper) GetStatus(context.Context, *scraperv1.GetStatusRequest) (*scra
 	defer s.mu.Unlock()
 	return &scraperv1.GetStatusResponse{
 		Version: "test", LibraryEpoch: s.epoch, LibraryRevision: int64(len(s.changes)), FollowsRevision: s.revision,
+		SeriesFailing: int32(len(s.failing("", ""))), Lanes: s.briefLanes(),
 	}, nil
 }
 

@@ -63,6 +63,10 @@ function replace(id, html) {
     const was = document.getElementById(details.id);
     if (was) details.open = was.open;
   }
+  // A half-filled form stays as the person left it.
+  for (const box of old.querySelectorAll('input[type=checkbox][name=key]:checked')) {
+    for (const again of fresh.querySelectorAll('input[type=checkbox][name=key]')) again.checked = again.checked || again.value === box.value;
+  }
   // Pictures that are there already are moved, so that none blinks.
   const images = new Map();
   for (const img of old.querySelectorAll('img')) images.set(img.getAttribute('src'), img);
@@ -111,7 +115,8 @@ if (address && window.EventSource) {
       if (!answer.ok || answer.redirected) return;
       const page = new DOMParser().parseFromString(policy.createHTML(await answer.text()), 'text/html');
       for (const id of ['scraper-line', 'shelf', 'home', 'series-state', 'series-acts-wide', 'series-acts-phone', 'series-notices',
-        'series-coverage', 'series-following', 'series-unread', 'chapters']) {
+        'series-coverage', 'series-following', 'series-unread', 'chapters', 'wl-notices', 'wl-filters', 'wl-all', 'worklist', 'lanes',
+        'side-worklist', 'side-lanes', 'tab-worklist', 'tab-lanes', 'foot-running']) {
         const fresh = page.getElementById(id);
         if (fresh) replace(id, fresh.outerHTML);
       }
@@ -131,6 +136,7 @@ document.addEventListener('keydown', (event) => {
     went = 0;
     if (event.key === 'h') location.assign('/');
     if (event.key === 'l') location.assign('/library');
+    if (event.key === 'w' && document.querySelector('a[href="/worklist"]')) location.assign('/worklist');
     return;
   }
   if (event.key === 't' && document.querySelector('[data-theme-toggle]')) toggleTheme();

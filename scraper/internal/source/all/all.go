@@ -4,6 +4,7 @@ package all
 
 import (
 	"mangrove/scraper/internal/source"
+	"mangrove/scraper/internal/source/mangadex"
 	"mangrove/scraper/internal/source/sample"
 )
 
@@ -15,9 +16,13 @@ type Options struct {
 
 // Adapters makes every adapter. The returned function ends what they started.
 func Adapters(o Options) ([]source.Adapter, func(), error) {
+	m, err := mangadex.New(mangadex.Config{})
+	if err != nil {
+		return nil, nil, err
+	}
 	s, err := sample.Start(o.SampleURL)
 	if err != nil {
 		return nil, nil, err
 	}
-	return []source.Adapter{s}, s.Close, nil
+	return []source.Adapter{s, m}, s.Close, nil
 }

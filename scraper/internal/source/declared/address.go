@@ -154,5 +154,21 @@ func within(address string, hosts []string) bool {
 func onHost(u *url.URL, hosts []string) bool {
 	port := u.Port()
 	standard := port == "" || port == "80" || port == "443"
-	return slices.Contains(hosts, u.Host) || standard && slices.Contains(hosts, u.Hostname())
+	return slices.ContainsFunc(hosts, func(host string) bool {
+		if suffix, wild := strings.CutPrefix(host, "*"); wild {
+			below, ok := strings.CutSuffix(strings.ToLower(u.Hostname()), suffix)
+			return ok && standard && labels(below)
+		}
+		return host == u.Host || (standard && host == u.Hostname())
+	})
+}
+
+// labels reports whether s is the beginning of a host: whole labels.
+func labels(s string) bool {
+	for l := range strings.SplitSeq(s, ".") {
+		if l == "" || strings.Trim(l, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+			return false
+		}
+	}
+	return true
 }

@@ -41,6 +41,8 @@ const (
 	mostPacing    = 10 * time.Minute
 	mostImages    = 4
 	mostListLife  = 24 * time.Hour
+	leastInterval = time.Hour
+	mostInterval  = 14 * 24 * time.Hour
 	defaultNext   = 50
 	mostNext      = 200
 )
@@ -48,7 +50,7 @@ const (
 var (
 	keyForm    = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`)
 	prefixForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,39}$`)
-	hostForm   = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$`)
+	hostForm   = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$|^\*\.[a-z0-9-]+(\.[a-z0-9-]+)+$`)
 )
 
 // compile turns a description into a Site; what is wrong goes to the decoder.
@@ -69,6 +71,8 @@ func (d *decoder) compile(key string, in description) *Described {
 	s.site = source.Site{
 		Key: key, Name: in.Name.s, Hosts: slices.Concat(s.hosts, d.hostList(in.ImageHosts, "image_hosts")),
 		Pacing:         d.duration(in.Pacing, "pacing", defaultPacing, leastPacing, mostPacing),
+		ListPacing:     d.duration(in.ListPacing, "list_pacing", 0, leastPacing, mostPacing),
+		Interval:       d.duration(in.Interval, "interval", 0, leastInterval, mostInterval),
 		ImagesInFlight: d.number(in.ImagesInFlight, "images_in_flight", 0, 1, mostImages),
 		ListLife:       d.duration(in.ListLife, "list_life", 0, time.Second, mostListLife),
 		Browser:        d.flag(in.Browser, "browser"), WorkPrefix: key + "-",
@@ -105,7 +109,7 @@ func (d *decoder) hostList(in []text, where string) []string {
 	for _, h := range in {
 		host := strings.ToLower(h.s)
 		if !hostForm.MatchString(host) {
-			d.problem(h.at, "%s: %q is no host, such as comic.example; leave out https:// and what follows a /", where, h.s)
+			d.problem(h.at, "%s: %q is no host, such as comic.example; leave out https:// and what follows a /; *.comic.example is every host below it", where, h.s)
 			continue
 		}
 		out = append(out, host)

@@ -10,6 +10,8 @@ type description struct {
 	ImageHosts     []text       `yaml:"image_hosts"`
 	Languages      []text       `yaml:"languages"`
 	Pacing         text         `yaml:"pacing"`
+	ListPacing     text         `yaml:"list_pacing"`
+	Interval       text         `yaml:"interval"`
 	Browser        text         `yaml:"browser"`
 	ImagesInFlight text         `yaml:"images_in_flight"`
 	ListLife       text         `yaml:"list_life"`

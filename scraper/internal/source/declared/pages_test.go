@@ -31,6 +31,8 @@ func TestPageLists(t *testing.T) {
 		{"stubs only", lazy, `<main><img src="data:x">`, nil, "image 1 has no address"},
 		{"elsewhere", lazy, `<main><img src="//cdn.example/p 1.jpg">`, nil, "image 1 lies on cdn.example, which is none of hosts or image_hosts"},
 		{"on its image host", hosts, `<main><img src="//cdn.example/p 1.jpg">`, []string{"https://cdn.example/p%201.jpg"}, ""},
+		{"on a host below one", comic(t, "languages", "image_hosts: ['*.cdn.example']\nlanguages"), `<main><img src="//s1.cdn.example/1.jpg">`, []string{"https://s1.cdn.example/1.jpg"}, ""},
+		{"on a host that only looks so", comic(t, "languages", "image_hosts: ['*.cdn.example']\nlanguages"), `<main><img src="//evilcdn.example/1.jpg">`, nil, "none of hosts"},
 		{"a file", lazy, `<main><img src="FILE:///etc/passwd">`, nil, "image 1 has no address"},
 		{"a script", lazy, `<main><img src="javascript:alert(1)">`, nil, "image 1 has no address"},
 		{"with a password", lazy, `<main><img src="http://u:p@comic.example/1.jpg">`, nil, "image 1 has no address"},

@@ -56,6 +56,8 @@ func TestProblemsNameTheirPlace(t *testing.T) {
 		{"a language", replace("[en]", "[english]"), `comic.yaml:3:13: languages: "english" is no language`},
 		{"a pacing that is none", replace("pacing: 1s", "pacing: fast"), `comic.yaml:4:9: pacing: "fast" is no length of time`},
 		{"a pacing too short", replace("pacing: 1s", "pacing: 10ms"), `comic.yaml:4:9: pacing: 10ms is not between 500ms and 10m0s`},
+		{"a list pacing", replace("pacing: 1s", "list_pacing: 1h"), `comic.yaml:4:14: list_pacing: 1h is not between 500ms and 10m0s`},
+		{"an interval", replace("pacing: 1s", "interval: 1m"), `comic.yaml:4:11: interval: 1m is not between 1h0m0s and 336h0m0s`},
 		{"images in flight", replace("pacing: 1s", "images_in_flight: 9"), `comic.yaml:4:19: images_in_flight: "9" is no number between 1 and 4`},
 		{"list life", replace("pacing: 1s", "list_life: 0s"), `comic.yaml:4:12: list_life: 0s is not between`},
 		{"browser", replace("pacing: 1s", "browser: perhaps"), `comic.yaml:4:10: browser is true or false, not "perhaps"`},

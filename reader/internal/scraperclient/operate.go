@@ -1,0 +1,178 @@
+package scraperclient
+
+import (
+	"context"
+	"time"
+
+	scraperv1 "mangrove/proto/gen/scraper/v1"
+)
+
+// MaxPolls is how many Forced Polls one RequestPolls may ask for.
+const MaxPolls = 1000
+
+// WorklistQuery says which failing Series are wanted. Empty words filter
+// nothing; Sort is "oldest", "newest" or "title", "" being the oldest first.
+type WorklistQuery struct {
+	Site, Outcome, Sort string
+	Offset, Limit       int
+}
+
+// Failing is one failing Series. LastGoodRead is zero if it was never read well.
+type Failing struct {
+	Series                               Series
+	Failure                              Failure
+	LastGoodRead, NextPollAt, ForcedPoll time.Time
+}
+
+// OutcomeCount counts failing Series by word.
+type OutcomeCount struct {
+	Outcome string
+	Count   int
+}
+
+// Worklist is one page of the failing Series, and what stands above it.
+type Worklist struct {
+	Items []Failing
+	// Total counts what the filters keep; Counts are by word over the asked Site.
+	Total  int
+	Counts []OutcomeCount
+	// Lanes are the Lanes in trouble, one item a Site (POLL-8).
+	Lanes []Lane
+	// CountingSince is set while some Lane has not had a full cycle (POLL-11).
+	CountingSince time.Time
+}
+
+// Pass is one run of a Lane over its due Series, with a count for each outcome.
+type Pass struct {
+	Started, Ended                               time.Time
+	EndReason                                    string
+	OK, NotFound, NoChapter, Unfetchable, Errors int
+	Refused, Unreachable                         int
+	NewChapters                                  int
+}
+
+// Failing counts the reads that write a failure row.
+func (p Pass) Failing() int { return p.NotFound + p.NoChapter + p.Unfetchable + p.Errors }
+
+// Read counts the Series of which the Site answered something.
+func (p Pass) Read() int { return p.OK + p.Failing() }
+
+// LaneDetail is a Lane with what it did in the last fourteen days.
+type LaneDetail struct {
+	Lane
+	Series, Failing, Jobs int
+	// NextDue is zero without any Series, LastGoodRead before the first.
+	NextDue, LastGoodRead time.Time
+	// Passes are oldest first.
+	Passes []Pass
+	// CountingSince is set until the Lane has had a full cycle (POLL-11).
+	CountingSince time.Time
+	// CircuitDetail words why the circuit is not closed; RetryAfter is what the
+	// Site asked for (CIRC-5).
+	CircuitDetail string
+	RetryAfter    time.Time
+	// Current is the title being worked on.
+	Current string
+	// Pacing is the least time between two requests.
+	Pacing time.Duration
+}
+
+// Lanes are all Lanes: those that need a person first, then resting, then well.
+type Lanes struct {
+	Lanes []LaneDetail
+	// PrunedBefore is the time before which no Pass is kept.
+	PrunedBefore time.Time
+}
+
+// NewChapter is a chapter announced as new.
+type NewChapter struct {
+	Series    Series
+	Chapter   Chapter
+	Announced time.Time
+}
+
+// RequestPolls asks for Forced Polls of at most MaxPolls Series and returns how
+// many have one waiting now. Unknown Series are passed over.
+func (c *Client) RequestPolls(ctx context.Context, keys []Key) (int, error) {
+	r := &scraperv1.RequestPollsRequest{}
+	for _, k := range keys {
+		r.Keys = append(r.Keys, toKey(k))
+	}
+	resp, err := call(ctx, c, "ask to poll", "several Series", func(ctx context.Context) (*scraperv1.RequestPollsResponse, error) {
+		return c.api.RequestPolls(ctx, r)
+	})
+	return int(resp.GetStamped()), err
+}
+
+// ListWorklist lists failing Series.
+func (c *Client) ListWorklist(ctx context.Context, q WorklistQuery) (Worklist, error) {
+	resp, err := call(ctx, c, "list", "the Worklist", func(ctx context.Context) (*scraperv1.ListWorklistResponse, error) {
+		return c.api.ListWorklist(ctx, &scraperv1.ListWorklistRequest{
+			Site: q.Site, Outcome: q.Outcome, Sort: q.Sort, Offset: int32(q.Offset), Limit: int32(q.Limit),
+		})
+	})
+	if err != nil {
+		return Worklist{}, err
+	}
+	out := Worklist{Total: int(resp.GetTotal()), CountingSince: when(resp.GetCountingSince())}
+	for _, i := range resp.GetItems() {
+		out.Items = append(out.Items, Failing{
+			Series: fromSeries(i.GetSeries()), Failure: Failure{Outcome: i.GetFailure().GetOutcome(), Since: when(i.GetFailure().GetFailingSince())},
+			LastGoodRead: when(i.GetLastGoodRead()), NextPollAt: when(i.GetNextPollAt()), ForcedPoll: when(i.GetForcedPollAt()),
+		})
+	}
+	for _, n := range resp.GetCounts() {
+		out.Counts = append(out.Counts, OutcomeCount{n.GetOutcome(), int(n.GetCount())})
+	}
+	for _, l := range resp.GetLanes() {
+		out.Lanes = append(out.Lanes, fromLane(l))
+	}
+	return out, nil
+}
+
+// ListLanes answers each Lane's live state and its Passes.
+func (c *Client) ListLanes(ctx context.Context) (Lanes, error) {
+	resp, err := call(ctx, c, "list", "the Lanes", func(ctx context.Context) (*scraperv1.ListLanesResponse, error) {
+		return c.api.ListLanes(ctx, &scraperv1.ListLanesRequest{})
+	})
+	if err != nil {
+		return Lanes{}, err
+	}
+	out := Lanes{PrunedBefore: when(resp.GetPrunedBefore())}
+	for _, l := range resp.GetLanes() {
+		out.Lanes = append(out.Lanes, fromLaneDetail(l))
+	}
+	return out, nil
+}
+
+func fromLaneDetail(l *scraperv1.LaneDetail) LaneDetail {
+	out := LaneDetail{
+		Lane: fromLane(l.GetLane()), Series: int(l.GetSeries()), Failing: int(l.GetFailing()), Jobs: int(l.GetJobs()),
+		NextDue: when(l.GetNextDueAt()), LastGoodRead: when(l.GetLastGoodRead()), CountingSince: when(l.GetCountingSince()),
+		CircuitDetail: l.GetCircuitDetail(), RetryAfter: when(l.GetRetryAfter()), Current: l.GetCurrent(),
+		Pacing: time.Duration(l.GetPacingSeconds() * float64(time.Second)),
+	}
+	for _, p := range l.GetPasses() {
+		out.Passes = append(out.Passes, Pass{
+			Started: when(p.GetStartedAt()), Ended: when(p.GetEndedAt()), EndReason: p.GetEndReason(), OK: int(p.GetOk()),
+			NotFound: int(p.GetNotFound()), NoChapter: int(p.GetNoChapter()), Unfetchable: int(p.GetUnfetchable()), Errors: int(p.GetErrors()),
+			Refused: int(p.GetRefused()), Unreachable: int(p.GetUnreachable()), NewChapters: int(p.GetNewChapters()),
+		})
+	}
+	return out
+}
+
+// ListNewChapters lists chapters announced as new, newest first.
+func (c *Client) ListNewChapters(ctx context.Context, limit int) ([]NewChapter, error) {
+	resp, err := call(ctx, c, "list", "new chapters", func(ctx context.Context) (*scraperv1.ListNewChaptersResponse, error) {
+		return c.api.ListNewChapters(ctx, &scraperv1.ListNewChaptersRequest{Limit: int32(limit)})
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out []NewChapter
+	for _, n := range resp.GetChapters() {
+		out = append(out, NewChapter{fromSeries(n.GetSeries()), fromChapter(n.GetChapter()), when(n.GetAnnouncedAt())})
+	}
+	return out, nil
+}

@@ -1,0 +1,209 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"mangrove/reader/internal/scraperclient"
+)
+
+// lanesView is the Lanes in words.
+type lanesView struct {
+	Frame
+	// Away is true when the scraper could not be asked.
+	Away  bool
+	Cards []laneCard
+	// Pruned says which Passes are not kept.
+	Pruned string
+}
+
+// laneCard is one Site's Lane.
+type laneCard struct {
+	ID, Name string
+	Circuit  pill
+	Line     string
+	Busy     bool
+	Notice   *laneNotice
+	Counting string
+	Strip    strip
+	Facts    []laneFact
+	Table    []passRow
+	// Older counts the Passes that the table leaves out.
+	Older int
+}
+
+// laneFact is one figure with its name, leading somewhere or not.
+type laneFact struct{ Name, Text, Href string }
+
+// passRow is one Pass in the table.
+type passRow struct {
+	Href, Began, Ended                      string
+	At                                      time.Time
+	OK, NotFound, NoChapter, Unread, Errors string
+	Refused, Unreachable, New               string
+}
+
+// tableLength bounds the table: a busy Lane has a Pass every few minutes.
+const tableLength = 200
+
+// chosenPass is a bar that was opened: its Lane and the start of its Pass.
+type chosenPass struct {
+	site string
+	pass int64
+	// resume is the Site whose Resume is to be confirmed, or "".
+	resume string
+}
+
+// lanes answers the Lanes; site and pass in the address open one Pass.
+func (s *Server) lanes(w http.ResponseWriter, r *http.Request) error {
+	chosen, err := chosenOf(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	v, err := s.lanesView(r.Context(), chosen)
+	if err != nil {
+		return err
+	}
+	v.Frame = s.frame(r, "Lanes", "lanes")
+	live := "/events?view=lanes"
+	if chosen.pass > 0 {
+		live += "&site=" + queryEscape(chosen.site) + "&pass=" + strconv.FormatInt(chosen.pass, 10)
+	}
+	if chosen.resume != "" {
+		live += "&resume=" + queryEscape(chosen.resume)
+	}
+	v.Live = live
+	s.render(w, r, http.StatusOK, "lanes", v)
+	return nil
+}
+
+// chosenOf reads which Pass is opened, if any.
+func chosenOf(q url.Values) (chosenPass, error) {
+	chosen := chosenPass{site: q.Get("site"), resume: q.Get("resume")}
+	text := q.Get("pass")
+	if text == "" {
+		return chosen, nil
+	}
+	n, err := number(text)
+	if err != nil || chosen.site == "" {
+		return chosen, notFound("a Pass")
+	}
+	chosen.pass = n
+	return chosen, nil
+}
+
+func (s *Server) lanesView(ctx context.Context, chosen chosenPass) (lanesView, error) {
+	lanes, err := s.Scraper.ListLanes(ctx)
+	if unanswered(err) {
+		return lanesView{Away: true}, nil
+	}
+	if err != nil {
+		return lanesView{}, err
+	}
+	now := time.Now()
+	var v lanesView
+	if !lanes.PrunedBefore.IsZero() {
+		v.Pruned = "Passes before " + dated(lanes.PrunedBefore, now) + " are pruned. That changes no age on the Worklist."
+	}
+	for _, l := range lanes.Lanes {
+		pass := int64(0)
+		if l.Site == chosen.site {
+			pass = chosen.pass
+		}
+		v.Cards = append(v.Cards, cardOf(l, lanes.PrunedBefore, pass, l.Site == chosen.resume, now))
+	}
+	return v, nil
+}
+
+func cardOf(d scraperclient.LaneDetail, pruned time.Time, chosen int64, confirm bool, now time.Time) laneCard {
+	c := laneCard{ID: laneID(d.Site), Name: laneName(d.Lane), Circuit: circuitWords(d.Lane, now)}
+	c.Line, c.Busy = laneLine(d, now)
+	if n, ok := laneHelp(d, now); ok {
+		n.Confirm = confirm && n.Resume != ""
+		c.Notice = &n
+	}
+	if !d.CountingSince.IsZero() {
+		c.Counting = "Counting since " + dated(d.CountingSince, now) + ": not every Series has been read once yet."
+	}
+	c.Strip = stripOf(d, pruned, chosen, now)
+	c.Facts = laneFacts(d, now)
+	for i := len(d.Passes) - 1; i >= 0 && len(c.Table) < tableLength; i-- {
+		c.Table = append(c.Table, rowOfPass(d.Site, d.Passes[i], now))
+	}
+	c.Older = len(d.Passes) - len(c.Table)
+	return c
+}
+
+func laneFacts(d scraperclient.LaneDetail, now time.Time) []laneFact {
+	last := "none yet"
+	if len(d.Passes) > 0 {
+		p := d.Passes[len(d.Passes)-1]
+		last = dated(p.Started, now) + ", " + endWords(p.EndReason)
+	}
+	good := "none yet"
+	if !d.LastGoodRead.IsZero() {
+		good = dated(d.LastGoodRead, now)
+	}
+	next := nextPoll(d.NextDue, now)
+	switch {
+	case d.Circuit == "paused":
+		next = "after Resume"
+	case d.Circuit == "open" && d.CircuitUntil.After(now):
+		next = "after " + Clock(d.CircuitUntil, now)
+	case next == "":
+		next = "nothing is followed"
+	}
+	out := []laneFact{{"Last Pass", last, ""}, {"Last good read", good, ""}, {"Next Series due", next, ""}, {"Series", thousands(d.Series), ""}}
+	failing := laneFact{"Failing", "none", ""}
+	if d.Failing > 0 {
+		failing.Text, failing.Href = thousands(d.Failing), worklistQuery{Site: d.Site, Sort: "oldest"}.address()
+	}
+	pace := "not set"
+	if d.Pacing > 0 {
+		pace = "one request in " + strconv.FormatFloat(d.Pacing.Seconds(), 'g', 3, 64) + " s"
+	}
+	jobs := "none"
+	if d.Jobs > 0 {
+		jobs = thousands(d.Jobs)
+	}
+	return append(out, failing, laneFact{"Pace", pace, ""}, laneFact{"Downloads", jobs, ""})
+}
+
+func rowOfPass(site string, p scraperclient.Pass, now time.Time) passRow {
+	r := passRow{Href: passAddress(site, p), Began: dated(p.Started, now), At: p.Started, Ended: endWords(p.EndReason)}
+	if took := p.Ended.Sub(p.Started); took > 0 {
+		r.Ended += ", " + span(took)
+	}
+	for _, f := range []struct {
+		to *string
+		n  int
+	}{
+		{&r.OK, p.OK}, {&r.NotFound, p.NotFound}, {&r.NoChapter, p.NoChapter}, {&r.Unread, p.Unfetchable}, {&r.Errors, p.Errors},
+		{&r.Refused, p.Refused}, {&r.Unreachable, p.Unreachable}, {&r.New, p.NewChapters},
+	} {
+		if f.n > 0 {
+			*f.to = thousands(f.n)
+		}
+	}
+	return r
+}
+
+// resumeLane ends a pause of a Site. Before the time the Site asked for, it leads
+// back to the card, which asks once more (CIRC-5).
+func (s *Server) resumeLane(w http.ResponseWriter, r *http.Request) error {
+	if err := parseForm(r); err != nil {
+		return err
+	}
+	site := r.PathValue("site")
+	quiet, err := s.Scraper.ResumeSite(r.Context(), site, r.PostFormValue("confirmed") == "yes")
+	if err != nil {
+		return err
+	}
+	if !quiet.IsZero() {
+		return redirect(w, r, "/lanes?resume="+queryEscape(site)+"#"+laneID(site))
+	}
+	return redirect(w, r, "/lanes#"+laneID(site))
+}

@@ -1,0 +1,242 @@
+package web
+
+import (
+	"cmp"
+	"time"
+
+	"mangrove/reader/internal/scraperclient"
+)
+
+// laneNotice is the one item of a Site that is not asked as usual (POLL-8).
+type laneNotice struct {
+	Tone, Icon string
+	// Heading is a sentence of its own; Text goes on from it.
+	Heading, Text string
+	// Command is what an operator types, "" where nothing needs doing.
+	Command string
+	// Resume is the Site whose pause the button beside it ends, "" without one;
+	// Confirm asks once more, since the Site's own time has not passed.
+	Resume  string
+	Confirm bool
+	// Href leads to the Lane, Link says so.
+	Href string
+}
+
+func laneName(l scraperclient.Lane) string { return cmp.Or(l.SiteName, l.Site) }
+
+func laneAddress(site string) string { return "/lanes#" + laneID(site) }
+
+func laneID(site string) string {
+	if plainKey(site) {
+		return "lane-" + site
+	}
+	return elementID("lane-", site)
+}
+
+// circuitWords words whether a Site may be asked.
+func circuitWords(l scraperclient.Lane, now time.Time) pill {
+	switch l.Circuit {
+	case "closed", "":
+		if p, ok := laneTrouble(&l, now); ok {
+			return p
+		}
+		return pill{"check", "Asking allowed", "ok", "closed"}
+	case "open":
+		if l.CircuitUntil.Before(now) {
+			return pill{"clock", "Resting, tried again in a moment", "warn", l.Circuit}
+		}
+		return pill{"clock", "Resting until " + Clock(l.CircuitUntil, now), "warn", l.Circuit}
+	case "probing":
+		return pill{"refresh", "Trying one read", "warn", l.Circuit}
+	case "paused":
+		switch l.CircuitReason {
+		case "access":
+			return pill{"lock", "Refused since " + Clock(refusedSince(l), now), "bad", l.Circuit}
+		case "systemic":
+			return pill{"lock", "Paused: pages not understood", "bad", l.Circuit}
+		}
+		return pill{"pause", "Paused by an operator", "quiet", l.Circuit}
+	}
+	return pill{"lock", "Not asked", "warn", l.Circuit}
+}
+
+// refusedSince is when the Site began to refuse: the trouble outlives a Resume
+// that was refused again, the circuit does not.
+func refusedSince(l scraperclient.Lane) time.Time {
+	if l.Trouble == "refused" && !l.TroubleSince.IsZero() {
+		return l.TroubleSince
+	}
+	return l.CircuitSince
+}
+
+// laneItem words a Lane for the Worklist: what is the matter, since and until
+// when, and that its Series are not to blame.
+func laneItem(d scraperclient.LaneDetail, now time.Time) (laneNotice, bool) {
+	p := circuitWords(d.Lane, now)
+	n := laneNotice{Tone: p.Tone, Icon: p.Icon, Href: laneAddress(d.Site)}
+	name := laneName(d.Lane)
+	wait := "Its Series wait."
+	if d.Series > 0 {
+		wait = upperFirst(count(d.Series, "Series waits", "Series wait")) + "."
+	}
+	switch {
+	case d.Circuit == "paused" && d.CircuitReason == "access":
+		n.Heading = name + " refused since " + Clock(refusedSince(d.Lane), now) + "."
+		n.Text = "Its Lane is paused. " + wait + " Nothing is held against them."
+		if d.RetryAfter.After(now) {
+			n.Text = "It asked for quiet until " + Clock(d.RetryAfter, now) + ". " + n.Text
+		}
+	case d.Circuit == "paused" && d.CircuitReason == "systemic":
+		n.Heading = name + " paused since " + Clock(d.CircuitSince, now) + ": its pages are not understood."
+		n.Text = wait
+	case d.Circuit == "paused":
+		n.Heading = name + " paused by an operator since " + Clock(d.CircuitSince, now) + "."
+		n.Text = wait + " It ends with a Resume."
+	case d.Circuit == "open", d.Circuit == "probing":
+		n.Heading = name + ": " + lowerFirst(p.Word) + "."
+		n.Text = "It has not answered since " + Clock(d.CircuitSince, now) + ". This ends by itself. Nothing is held against its Series."
+	case d.Trouble == "refused":
+		n.Heading = name + " refused since " + Clock(d.TroubleSince, now) + "."
+		n.Text = "It is asked again at its next turn. Nothing is held against its Series."
+	case d.Trouble == "unreachable":
+		n.Heading = name + " not reachable since " + Clock(d.TroubleSince, now) + "."
+		n.Text = "It is tried again at its next turn. Nothing is held against its Series."
+	default:
+		return n, false
+	}
+	return n, true
+}
+
+// laneHelp words a Lane that is not asked as usual for its own card: what
+// happened, what Mangrove does about it, and what a person can do.
+func laneHelp(d scraperclient.LaneDetail, now time.Time) (laneNotice, bool) {
+	p := circuitWords(d.Lane, now)
+	n := laneNotice{Tone: p.Tone, Icon: p.Icon}
+	untouched := " No Series is marked as failing because of this."
+	switch {
+	case d.Circuit == "paused":
+		if plainKey(d.Site) {
+			n.Command, n.Resume = "mangrove resume "+d.Site, d.Site
+		}
+		since := Clock(d.CircuitSince, now)
+		switch d.CircuitReason {
+		case "access":
+			n.Heading = "The Site refuses to answer"
+			n.Text = "Mangrove has sent nothing since " + since + " and will not until you resume." + untouched
+			if d.RetryAfter.After(now) {
+				n.Text = "It asked for quiet until " + Clock(d.RetryAfter, now) + ". " + n.Text
+			}
+			n.Text += " Look at the Site in a browser first; if it answers there, resume:"
+		case "systemic":
+			n.Heading = "Its pages are not understood"
+			n.Text = "Two downloads within an hour met pages that Mangrove could not read, so it has sent nothing since " + since +
+				". A newer Mangrove may read them. When it does, resume:"
+		default:
+			n.Heading = "Paused by an operator"
+			n.Text = "Nothing has been sent since " + since + ". To go on:"
+		}
+	case d.Trouble == "refused":
+		n.Heading = "The Site refused since " + Clock(d.TroubleSince, now)
+		n.Text = "It is asked again at its next turn; if it refuses again, its Lane is paused." + untouched
+	case d.Trouble == "unreachable":
+		n.Heading = "Not reachable since " + Clock(d.TroubleSince, now)
+		n.Text = "No read has arrived at the Site since. It is tried again at its next turn, so nothing needs doing unless this machine has lost its network." + untouched
+		if d.Circuit == "open" {
+			n.Text = "The Site rests until " + Clock(d.CircuitUntil, now) + " and is then tried with one read; this ends by itself." + untouched
+		}
+	case d.Circuit == "open", d.Circuit == "probing":
+		n.Heading = "The Site has not answered since " + Clock(d.CircuitSince, now)
+		n.Text = "It gets some minutes of quiet, and then one read tries it; this ends by itself." + untouched
+	default:
+		return n, false
+	}
+	return n, true
+}
+
+// laneLine says in one line what a Lane does now.
+func laneLine(d scraperclient.LaneDetail, now time.Time) (line string, busy bool) {
+	wait := count(d.Series, "Series waits", "Series wait")
+	if d.Jobs > 0 {
+		wait = count(d.Series, "Series", "Series") + " and " + count(d.Jobs, "download", "downloads") + " wait"
+	}
+	switch d.Circuit {
+	case "paused":
+		return "Paused. " + wait + "; other Sites go on.", false
+	case "open", "probing":
+		return "Resting. " + wait + "; other Sites go on.", false
+	}
+	of := ""
+	if d.Current != "" {
+		of = " " + d.Current
+	}
+	switch d.Activity {
+	case "polling":
+		return "Polling" + cmp.Or(of, " its Series"), true
+	case "inspecting":
+		return "Looking what there is of" + cmp.Or(of, " a Series"), true
+	case "downloading":
+		return "Downloading" + cmp.Or(of, " a chapter"), true
+	}
+	switch {
+	case d.Series == 0:
+		return "Nothing here is followed.", false
+	case d.NextDue.IsZero():
+		return "Nothing to do just now.", false
+	case d.NextDue.Before(now):
+		return "Nothing to do just now; the next Series is due.", false
+	}
+	return "Nothing to do until " + Clock(d.NextDue, now) + ".", false
+}
+
+// evidence says how fresh the ages of a Site's Series are (B34): when its Lane
+// last read anything, or why it does not.
+func evidence(d scraperclient.LaneDetail, now time.Time) string {
+	still := "; this age is not being re-tested"
+	switch {
+	case d.Circuit == "paused" && d.CircuitReason == "access", d.Trouble == "refused":
+		return "Lane refused since " + Clock(refusedSince(d.Lane), now) + still
+	case d.Circuit == "paused":
+		return "Lane paused since " + Clock(d.CircuitSince, now) + still
+	case d.Trouble == "unreachable":
+		return "Site not reachable since " + Clock(d.TroubleSince, now) + still
+	case d.Circuit == "open", d.Circuit == "probing":
+		return "Lane resting since " + Clock(d.CircuitSince, now) + still
+	}
+	last := d.LastGoodRead
+	for _, p := range d.Passes {
+		if p.Read() > 0 && p.Ended.After(last) {
+			last = p.Ended
+		}
+	}
+	switch {
+	case d.Activity == "polling":
+		return "Lane is reading now"
+	case last.IsZero():
+		return "Lane has read nothing yet"
+	}
+	return "Lane last read " + span(max(now.Sub(last), time.Second)) + " ago"
+}
+
+// askedFor says that a Forced Poll waits and what for. It clears nothing
+// (POLL-6): the failure stands until a good read.
+func askedFor(at time.Time, l *scraperclient.Lane, now time.Time) string {
+	text := "Requested " + Clock(at, now) + ", not read yet. "
+	if l != nil {
+		switch l.Circuit {
+		case "paused":
+			return text + "Its Lane is paused."
+		case "open", "probing":
+			if l.CircuitUntil.After(now) {
+				return text + "Its Site rests until " + Clock(l.CircuitUntil, now) + "."
+			}
+		}
+	}
+	return text + "The next Pass takes it."
+}
+
+func lowerFirst(s string) string {
+	if s == "" || s[0] < 'A' || s[0] > 'Z' {
+		return s
+	}
+	return string(s[0]+'a'-'A') + s[1:]
+}

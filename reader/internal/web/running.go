@@ -1,0 +1,114 @@
+package web
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"time"
+
+	"mangrove/internal/fault"
+	"mangrove/reader/internal/account"
+	"mangrove/reader/internal/scraperclient"
+)
+
+// Operating is what the pages for those who run Mangrove ask the scraper.
+type Operating interface {
+	ListWorklist(ctx context.Context, q scraperclient.WorklistQuery) (scraperclient.Worklist, error)
+	ListLanes(ctx context.Context) (scraperclient.Lanes, error)
+	RequestPolls(ctx context.Context, keys []scraperclient.Key) (int, error)
+	ResumeSite(ctx context.Context, site string, confirmed bool) (quietUntil time.Time, err error)
+	ListNewChapters(ctx context.Context, limit int) ([]scraperclient.NewChapter, error)
+}
+
+// running is what waits for a person: the counts in the navigation of those
+// who run Mangrove. Others have none and do not see these pages.
+type running struct{ Failing, Lanes int }
+
+// runningOf counts from the last known status. While the scraper is away
+// nothing is known, so nothing is counted.
+func runningOf(u account.User, p scraperclient.Presence) *running {
+	if u.Role != account.Administrator {
+		return nil
+	}
+	r := &running{}
+	if p.Away || p.Status == nil {
+		return r
+	}
+	r.Failing = p.Status.SeriesFailing
+	for _, l := range p.Status.Lanes {
+		if needsPerson(l) {
+			r.Lanes++
+		}
+	}
+	return r
+}
+
+// needsPerson reports whether a Lane goes on only after someone acts. One that
+// somebody paused waits for nobody: it was meant.
+func needsPerson(l scraperclient.Lane) bool {
+	return l.Trouble == "refused" || l.Circuit == "paused" && l.CircuitReason != "operator"
+}
+
+// unanswered reports whether the scraper has not given its word: it is away, or
+// went away during the very call.
+func unanswered(err error) bool { return fault.Is(err, fault.Away) || fault.Is(err, fault.Network) }
+
+// navCount is one count in the navigation, an element of its own so that it
+// changes live.
+type navCount struct{ ID, Text, Says string }
+
+// The counts' elements.
+func navCountIDs() []string {
+	return []string{"side-worklist", "side-lanes", "tab-worklist", "tab-lanes", "foot-running"}
+}
+
+// Count words the count for the element with this id; Text is "" at zero.
+func (r running) Count(id string) navCount {
+	c, n := navCount{ID: id, Says: " Series failing"}, r.Failing
+	if strings.HasSuffix(id, "-lanes") {
+		c.Says, n = " needing a person", r.Lanes
+	}
+	if n > 0 {
+		c.Text = thousands(n)
+	}
+	return c
+}
+
+// Stopped is the one line of Home on what has stopped, "" if nothing has.
+func (r running) Stopped() string {
+	var text string
+	if r.Failing > 0 {
+		text = count(r.Failing, "Series has stopped updating.", "Series have stopped updating.")
+	}
+	if r.Lanes > 0 {
+		text += " " + count(r.Lanes, "Site is not asked until a person looks.", "Sites are not asked until a person looks.")
+	}
+	return strings.TrimSpace(text)
+}
+
+// elementID names an element after what it shows, with no more than an address
+// may carry: ids of Sites are text from outside.
+func elementID(prefix string, parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return prefix + hex.EncodeToString(sum[:6])
+}
+
+// dated is Clock with the time of day where Clock says only the day.
+func dated(t, now time.Time) string {
+	c := Clock(t, now)
+	if t.IsZero() || strings.Contains(c, ":") {
+		return c
+	}
+	return c + t.Local().Format(", 15:04")
+}
+
+// plainKey reports whether a Site's key can be typed as it is.
+func plainKey(site string) bool {
+	for _, r := range site {
+		if (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_' {
+			return false
+		}
+	}
+	return site != "" && site[0] != '-'
+}

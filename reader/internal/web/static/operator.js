@@ -1,0 +1,145 @@
+// What the Worklist and the Lanes do beyond their forms and links: answering in
+// place, single keys, and one Pass under the pointer. All of it works without.
+'use strict';
+
+// ---- Worklist: the bar of the selected rows, and Poll again without a new page
+const list = document.querySelector('[data-worklist]');
+if (list) {
+  const said = document.getElementById('wl-said');
+  const say = (text, tone) => {
+    said.className = 'wl-said' + (tone ? ' tone-' + tone : '');
+    said.textContent = text;
+  };
+  const counted = () => {
+    const bar = list.querySelector('[data-selected]');
+    const n = list.querySelectorAll('.check:checked').length;
+    const text = n + ' selected';
+    // Only when it differs: the list is watched, and this stands in it.
+    if (bar && bar.textContent !== text) bar.textContent = text;
+  };
+  list.addEventListener('change', counted);
+  list.addEventListener('reset', () => setTimeout(counted));
+  counted();
+
+  // The chosen filter is in sight, however narrow the row of chips is.
+  for (const chip of document.querySelectorAll('#wl-filters .chips [aria-current]')) chip.parentElement.scrollLeft = chip.offsetLeft - chip.parentElement.offsetLeft - 32;
+
+  const pieces = ['wl-notices', 'wl-filters', 'wl-all', 'worklist'];
+  const ask = async (submitter) => {
+    const body = new URLSearchParams(new FormData(list, submitter));
+    const one = submitter && submitter.name === 'one' ? submitter.closest('.wl').id : '';
+    const title = one ? document.querySelector('#' + one + ' .row-title').textContent : '';
+    let answer;
+    try {
+      answer = await fetch(list.action, { method: 'POST', body, credentials: 'same-origin' });
+    } catch {
+      say('Mangrove did not answer, so nothing was asked for. Try again.', 'warn');
+      return;
+    }
+    const page = new DOMParser().parseFromString(policy.createHTML(await answer.text()), 'text/html');
+    if (!answer.ok) {
+      const heading = page.querySelector('h1'), text = page.querySelector('h1 + p');
+      say(heading ? heading.textContent + '. ' + (text ? text.textContent : '') : 'That did not work; nothing was changed.', 'warn');
+      return;
+    }
+    const n = list.querySelectorAll('.check:checked').length;
+    if (!one) list.reset();
+    for (const id of pieces) {
+      const fresh = page.getElementById(id);
+      if (fresh) replace(id, fresh.outerHTML);
+    }
+    const all = submitter && submitter.name === 'all';
+    say(one ? title + ': asked for. It stays here until a good read takes it off.'
+      : (all ? 'All are' : n === 1 ? '1 Series is' : n + ' Series are') + ' asked for. They stay here until a good read takes them off.');
+    const row = one && document.querySelector('#' + one + ' .row-title');
+    if (row) row.focus({ preventScroll: true });
+    counted();
+  };
+  document.addEventListener('submit', (event) => {
+    if (event.target !== list) return;
+    event.preventDefault();
+    ask(event.submitter);
+  });
+
+  // A row that was asked for and has left the list was read well.
+  let here = new Map();
+  const look = () => {
+    const now = new Map();
+    for (const row of list.querySelectorAll('.wl')) now.set(row.id, row.classList.contains('asked') && row.querySelector('.row-title').textContent);
+    const read = [...here].filter(([id, name]) => name && !now.has(id)).map(([, name]) => name);
+    if (read.length > 0 && !/[?&](outcome|page)=/.test(location.search) && document.getElementById('worklist').childElementCount > 0) {
+      say('Read again just now: ' + read.join(', '), 'ok');
+      setTimeout(() => { if (said.classList.contains('tone-ok')) say(''); }, 10000);
+    }
+    here = now;
+  };
+  look();
+  new MutationObserver(() => { look(); counted(); }).observe(list, { childList: true, subtree: true });
+
+  // ---- keys: off while typing; a tick box is not typing
+  document.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (event.target.closest('input:not([type=checkbox]), select, textarea, [contenteditable]')) return;
+    const rows = [...list.querySelectorAll('.wl')];
+    const at = rows.findIndex((row) => row.contains(document.activeElement));
+    const move = (to) => {
+      const row = rows[Math.max(0, Math.min(rows.length - 1, to))];
+      if (row) row.querySelector('.row-title').focus();
+    };
+    const row = rows[at];
+    switch (event.key) {
+      case 'j': move(at + 1); break;
+      case 'k': move(at < 0 ? rows.length - 1 : at - 1); break;
+      case 'x': if (row) row.querySelector('.check').click(); break;
+      case 'p': {
+        const chosen = list.querySelector('.check:checked') && list.querySelector('.bulk .primary');
+        const button = row ? row.querySelector('[name=one]') : chosen;
+        if (button) button.click();
+        break;
+      }
+      case 'o': {
+        const site = row && row.querySelector('a.site');
+        if (site) site.click();
+        break;
+      }
+      default: return;
+    }
+    event.preventDefault();
+  });
+}
+
+// ---- Lanes: one Pass under the pointer or the arrow keys
+const tell = (cell) => {
+  const strip = cell.closest('[data-strip]');
+  const text = document.getElementById(strip.dataset.strip);
+  if (text) text.textContent = cell.getAttribute('aria-label');
+};
+const cellOf = (target) => target.closest && target.closest('[data-strip] .cell');
+for (const kind of ['pointerover', 'focusin']) {
+  document.addEventListener(kind, (event) => {
+    const cell = cellOf(event.target);
+    if (cell) tell(cell);
+  });
+}
+// A bar opens in place; its address is for those who keep or send it.
+document.addEventListener('click', (event) => {
+  const cell = cellOf(event.target);
+  if (!cell || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+  event.preventDefault();
+  for (const other of document.querySelectorAll('[data-strip] .cell[aria-current]')) other.removeAttribute('aria-current');
+  cell.setAttribute('aria-current', 'true');
+  tell(cell);
+  history.replaceState(null, '', cell.getAttribute('href').replace(/#.*/, ''));
+});
+document.addEventListener('keydown', (event) => {
+  const cell = cellOf(event.target);
+  if (!cell) return;
+  const cells = [...cell.closest('[data-strip]').querySelectorAll('.cell')];
+  const at = cells.indexOf(cell);
+  const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: cells.length - 1 }[event.key];
+  if (to === undefined || !cells[to]) return;
+  event.preventDefault();
+  cell.setAttribute('tabindex', '-1');
+  cells[to].setAttribute('tabindex', '0');
+  cells[to].focus({ preventScroll: true });
+});

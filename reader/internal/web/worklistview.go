@@ -1,0 +1,262 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"mangrove/reader/internal/scraperclient"
+)
+
+// worklistView is the Worklist in words.
+type worklistView struct {
+	Frame
+	Query worklistQuery
+	// Away is true when the scraper could not be asked.
+	Away     bool
+	Counting string
+	Notices  []laneNotice
+
+	// Words, Sites and Sorts are the filters and orders.
+	Words, Sites, Sorts []chip
+	Filtered            bool
+
+	Rows []failingRow
+	// Total counts what the filters keep; Pages is how many pages that is.
+	Total, Pages int
+	// Range, Previous and Next are "" when all is on one page.
+	Range, Previous, Next string
+	PollAll               string
+}
+
+// Address is where this view is.
+func (v worklistView) Address() string { return v.Query.address() }
+
+// chip is one filter or order: a link, a word and, where it counts, a count.
+type chip struct {
+	Href, Word, Count string
+	Current           bool
+}
+
+// failingRow is one failing Series.
+type failingRow struct {
+	// ID is the element's id and Key the value in the form.
+	ID, Key           string
+	Href, Cover, Name string
+	// Meta is where it is read from and what is here of it.
+	Meta  string
+	State pill
+	// Age is how long it has failed, Since from when, Bar percent of the oldest.
+	Age, Since string
+	SinceAt    time.Time
+	Bar        int
+	Last, Next string
+	// Evidence is how fresh all this is; Stale when it is not being re-tested.
+	Evidence string
+	Stale    bool
+	// Asked is set while a Forced Poll waits.
+	Asked string
+	// URL is the Series on its Site, "" when that is no address for a browser.
+	URL string
+}
+
+func rowID(key scraperclient.Key) string { return elementID("w-", key.Site, key.SeriesID) }
+
+func (k worklistKnown) view(now time.Time) worklistView {
+	q := k.query
+	v := worklistView{
+		Query: q, Total: k.list.Total, Pages: (k.list.Total + worklistPage - 1) / worklistPage, Filtered: q.Site != "" || q.Outcome != "",
+		Counting: countingWords(k.list.CountingSince, k.counting(), now),
+	}
+	seen := map[string]bool{}
+	for _, l := range k.list.Lanes {
+		d, ok := k.lanes[l.Site]
+		if !ok {
+			d = scraperclient.LaneDetail{Lane: l}
+		}
+		if n, ok := laneItem(d, now); ok && !seen[l.Site] {
+			seen[l.Site] = true
+			v.Notices = append(v.Notices, n)
+		}
+	}
+	k.chips(&v)
+	for _, f := range k.list.Items {
+		v.Rows = append(v.Rows, k.row(f, now))
+	}
+	if v.Pages > 1 && len(v.Rows) > 0 {
+		first := (q.Page-1)*worklistPage + 1
+		v.Range = fmt.Sprintf("%s to %s of %s", thousands(first), thousands(first+len(v.Rows)-1), thousands(v.Total))
+		if q.Page > 1 {
+			v.Previous = q.at(q.Page - 1).address()
+		}
+		if q.Page < v.Pages {
+			v.Next = q.at(q.Page + 1).address()
+		}
+	}
+	switch {
+	case v.Total > scraperclient.MaxPolls:
+		v.PollAll = "Poll the first " + thousands(scraperclient.MaxPolls)
+	case v.Total > 1:
+		v.PollAll = "Poll all " + thousands(v.Total)
+	}
+	return v
+}
+
+// chips are the filters by word and by Site, and the orders.
+func (k worklistKnown) chips(v *worklistView) {
+	q, counts, all := k.query.at(1), map[string]int{}, 0
+	for _, c := range k.list.Counts {
+		counts[c.Outcome] = c.Count
+		all += c.Count
+	}
+	add := func(to *[]chip, change func(*worklistQuery), word, count string, current bool) {
+		other := q
+		change(&other)
+		*to = append(*to, chip{other.address(), word, count, current})
+	}
+	add(&v.Words, func(o *worklistQuery) { o.Outcome = "" }, "All", thousands(all), q.Outcome == "")
+	for _, o := range failureOutcomes() {
+		if counts[o] > 0 || q.Outcome == o {
+			add(&v.Words, func(w *worklistQuery) { w.Outcome = o }, outcomeWords(o).Word, thousands(counts[o]), q.Outcome == o)
+		}
+	}
+	if all == 0 && !v.Filtered {
+		v.Words = nil
+		return
+	}
+	var sites []chip
+	found := q.Site == ""
+	for _, site := range k.order {
+		l := k.lanes[site]
+		if l.Failing == 0 && site != q.Site {
+			continue
+		}
+		// These count every word; beside a chosen word they would promise too much.
+		n := thousands(l.Failing)
+		if q.Outcome != "" {
+			n = ""
+		}
+		found = found || site == q.Site
+		add(&sites, func(o *worklistQuery) { o.Site = site }, laneName(l.Lane), n, site == q.Site)
+	}
+	if !found {
+		add(&sites, func(*worklistQuery) {}, q.Site, "", true)
+	}
+	if len(sites) > 1 || q.Site != "" {
+		add(&v.Sites, func(o *worklistQuery) { o.Site = "" }, "Every Site", "", q.Site == "")
+		v.Sites = append(v.Sites, sites...)
+	}
+	for _, s := range worklistSorts() {
+		word := map[string]string{"oldest": "Oldest", "newest": "Newest", "title": "Title"}[s]
+		add(&v.Sorts, func(o *worklistQuery) { o.Sort = s }, word, "", q.Sort == s)
+	}
+}
+
+// counting names the Sites that have not been read once around.
+func (k worklistKnown) counting() []string {
+	var names []string
+	for _, site := range k.order {
+		if l := k.lanes[site]; !l.CountingSince.IsZero() {
+			names = append(names, laneName(l.Lane))
+		}
+	}
+	return names
+}
+
+// fullCycle is about how long it takes until each Series has been read once (A7).
+const fullCycle = 12 * time.Hour
+
+// countingWords say since when failures are counted, so that an old failure that
+// reads as new misleads nobody (B29).
+func countingWords(since time.Time, sites []string, now time.Time) string {
+	if since.IsZero() {
+		return ""
+	}
+	text := "Counting since " + dated(since, now) + ": not every Series has been read once yet"
+	switch len(sites) {
+	case 0:
+	case 1, 2, 3:
+		text = "Counting since " + dated(since, now) + ": not all of " + listed(sites) + " has been read once yet"
+	default:
+		text += " on " + count(len(sites), "Site", "Sites")
+	}
+	if end := since.Add(fullCycle); end.After(now) {
+		text += "; the first full cycle ends about " + Clock(end, now)
+	}
+	return text + ". What stopped before that reads as new."
+}
+
+func listed(names []string) string {
+	out := names[0]
+	for i, n := range names[1:] {
+		if i == len(names)-2 {
+			out += " and " + n
+		} else {
+			out += ", " + n
+		}
+	}
+	return out
+}
+
+func (k worklistKnown) row(f scraperclient.Failing, now time.Time) failingRow {
+	key := f.Series.Key
+	lane, known := k.lanes[key.Site]
+	r := failingRow{
+		ID: rowID(key), Key: keyText(key), Href: siteAddress(key), Name: cmp.Or(f.Series.Title, key.SeriesID), Meta: cmp.Or(f.Series.SiteName, key.Site),
+		State: outcomeWords(f.Failure.Outcome), Age: span(max(now.Sub(f.Failure.Since), time.Second)), Since: Clock(f.Failure.Since, now),
+		SinceAt: f.Failure.Since, Bar: barOf(f.Failure.Since, k.oldest.Failure.Since, now), Last: "never", Next: nextPoll(f.NextPollAt, now),
+		URL: webAddress(f.Series.URL),
+	}
+	if f.Series.HasCover {
+		r.Cover = siteCoverAddress(key)
+	}
+	if c, ok := k.cards[key]; ok && c.TitleID != 0 {
+		r.Href, r.Meta = seriesAddress(c.TitleID), r.Meta+" · "+thousands(c.Books)+" here"
+		if c.Cover != "" {
+			r.Cover = titleCover(c.TitleID, c.Cover)
+		}
+	}
+	if !f.LastGoodRead.IsZero() {
+		r.Last = dated(f.LastGoodRead, now)
+	}
+	if known {
+		r.Evidence, r.Stale = evidence(lane, now), lane.Trouble != "" || lane.Circuit != "closed"
+	}
+	if !f.ForcedPoll.IsZero() {
+		var l *scraperclient.Lane
+		if known {
+			l = &lane.Lane
+		}
+		r.Asked = askedFor(f.ForcedPoll, l, now)
+	}
+	return r
+}
+
+// barOf is an age in percent of the oldest, never nothing.
+func barOf(since, oldest, now time.Time) int {
+	whole := now.Sub(oldest)
+	if whole <= 0 {
+		return 100
+	}
+	return min(100, max(2, int(now.Sub(since)*100/whole)))
+}
+
+// nextPoll says when a Series is due again.
+func nextPoll(at, now time.Time) string {
+	switch {
+	case at.IsZero():
+		return ""
+	case at.Before(now):
+		return "due now"
+	}
+	return "about " + Clock(at, now)
+}
+
+// webAddress keeps what a browser may be sent to.
+func webAddress(address string) string {
+	if len(address) < 2048 && (strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://")) {
+		return address
+	}
+	return ""
+}
