@@ -34,7 +34,7 @@ func siteCheck(ctx context.Context, cfg config.Config, args []string, s streams)
 		return fmt.Errorf("%s: %d to mend", file, len(problems))
 	}
 	d := site.Site()
-	_, _ = fmt.Fprintf(s.out, "%s describes %s (%s): hosts %s, a request every %s at most\n", file, d.Name, d.Key, strings.Join(d.Hosts, ", "), d.Pacing)
+	_, _ = fmt.Fprintf(s.out, "%s describes %s (%s): hosts %s, at most one request every %s\n", file, d.Name, d.Key, strings.Join(d.Hosts, ", "), d.Pacing)
 	if len(args) < 2 {
 		return nil
 	}
