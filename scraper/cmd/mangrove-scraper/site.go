@@ -23,6 +23,8 @@ func site(ctx context.Context, args []string, s streams) error {
 			return &exit{config.ExitSettings, err}
 		}
 		return siteCheck(ctx, cfg, args[1:], s)
+	case len(args) == 1 && args[0] == "label":
+		return siteLabel(ctx, s)
 	}
 	return &exit{config.ExitSettings, errUsage}
 }

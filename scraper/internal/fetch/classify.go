@@ -174,6 +174,12 @@ func bodyFault(address string, want source.Want, mediaType string, body []byte) 
 		if mediaType != "application/json" && !strings.HasSuffix(mediaType, "+json") {
 			return wrong()
 		}
+	case source.WantXML:
+		// Many feeds are served as some other kind of text: what begins like one
+		// is one.
+		if !isXML(mediaType) && !beginsLikeFeed(head) {
+			return wrong()
+		}
 	case source.WantImage:
 		// An image is typed by content where it is checked (PUB-4); a page of
 		// text in its place is told apart here.
@@ -182,6 +188,27 @@ func bodyFault(address string, want source.Want, mediaType string, body []byte) 
 		}
 	}
 	return nil
+}
+
+func isXML(mediaType string) bool {
+	return mediaType == "application/xml" || mediaType == "text/xml" || strings.HasSuffix(mediaType, "+xml") && mediaType != "application/xhtml+xml"
+}
+
+// beginsLikeFeed reports whether the first element of a page, given small, is a
+// feed's.
+func beginsLikeFeed(head []byte) bool {
+	for at := head; len(at) > 0; {
+		i := bytes.IndexByte(at, '<')
+		if i < 0 || i+1 >= len(at) {
+			return false
+		}
+		at = at[i+1:]
+		if at[0] == '?' || at[0] == '!' {
+			continue
+		}
+		return bytes.HasPrefix(at, []byte("rss")) || bytes.HasPrefix(at, []byte("feed")) || bytes.HasPrefix(at, []byte("rdf:rdf"))
+	}
+	return false
 }
 
 func orUntyped(mediaType string) string {

@@ -266,6 +266,7 @@ func (c *Client) once(ctx context.Context, r source.Request) (*source.Response, 
 var accept = map[source.Want]string{
 	source.WantHTML:  "text/html,application/xhtml+xml;q=0.9",
 	source.WantJSON:  "application/json",
+	source.WantXML:   "application/atom+xml,application/rss+xml,application/xml;q=0.9,text/xml;q=0.8",
 	source.WantImage: "image/avif,image/webp,image/png,image/jpeg,image/gif;q=0.8",
 }
 

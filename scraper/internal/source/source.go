@@ -158,6 +158,7 @@ type Want string
 const (
 	WantHTML  Want = "html"
 	WantJSON  Want = "json"
+	WantXML   Want = "xml"
 	WantImage Want = "image"
 )
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 
 	"mangrove/internal/config"
@@ -14,41 +13,29 @@ import (
 // siteCommand groups what looks at how Sites are read.
 type siteCommand struct {
 	Check siteCheckCommand `cmd:"" help:"Check the description of a Site, and what it reads from a page."`
+	Label siteLabelCommand `cmd:"" help:"Read chapters' labels from standard input and print what they state."`
 }
 
 // Help is shown by `mangrove site --help`.
 func (siteCommand) Help() string {
-	return "Tools for those who describe or mend a Site. They ask no database.\n\nExample: mangrove site check comic.yaml"
+	return "Tools for those who describe or mend a Site. They ask no database.\n\nExample: mangrove site label < labels.jsonl"
 }
 
-type siteCheckCommand struct {
-	File string `arg:"" help:"The description, a .yaml file."`
-	URL  string `arg:"" optional:"" help:"The address of a Series, a chapter or a search on the Site."`
+type siteLabelCommand struct{}
+
+// Help is shown by `mangrove site label --help`.
+func (siteLabelCommand) Help() string {
+	return `Reads one JSON object a line from standard input, {"series": "the Series' name", "label": "the chapter's label"}, and prints what the label states as one JSON ` +
+		"object a line: line, number, last, volume, lastVolume, season, part, revision, suffix, special, title. What the label does not state is left out. A line that cannot be read is named on " +
+		"standard error and the rest is read all the same.\n\nExit codes: 0 every line was read, 1 some were not.\n\n" +
+		`Example: echo '{"series": "Lantern 14", "label": "Lantern 14 Vol.2 Ch.10.5"}' | mangrove site label`
 }
 
-// Help is shown by `mangrove site check --help`.
-func (siteCheckCommand) Help() string {
-	return "Says what is wrong with a description, with file, line and column. With an address it asks the Site, as slowly as a Lane would, and shows what each key finds there and " +
-		"what a Poll would end in; from a Series it goes on to the page list of its first chapter.\n\nExit codes: 0 all is well, 1 something is to be mended.\n\n" +
-		"Example: mangrove site check comic.yaml https://comic.example/series/one"
-}
+// Run is `mangrove site label`.
+func (siteLabelCommand) Run(con console) error { return handOver(con, "site", "label") }
 
-// Run is `mangrove site check`.
-func (c siteCheckCommand) Run(con console) error {
-	// The program is started elsewhere.
-	file, err := filepath.Abs(c.File)
-	if err != nil {
-		return err
-	}
-	args := []string{"site", "check", file}
-	if c.URL != "" {
-		args = append(args, c.URL)
-	}
-	return handOver(con, args...)
-}
-
-// handOver lets the scraper's own program talk to the person: what it says is
-// passed on line by line, and its exit code is ours.
+// handOver lets the scraper's own program talk to the person directly: our standard
+// input and output are its.
 func handOver(con console, args ...string) error {
 	c, err := config.FromEnvironment()
 	if err != nil {
@@ -60,7 +47,9 @@ func handOver(con console, args ...string) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	exit, _, err := child.Run(ctx, child.Spec{Path: scraper, Args: args, Env: scraperEnvironment(os.Environ(), c), Log: con.out})
+	exit, _, err := child.Run(ctx, child.Spec{
+		Path: scraper, Args: args, Env: scraperEnvironment(os.Environ(), c), Log: con.err, Stdin: os.Stdin, Stdout: os.Stdout,
+	})
 	if err != nil {
 		return err
 	}

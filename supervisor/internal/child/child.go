@@ -30,6 +30,12 @@ type Spec struct {
 	User *User
 	// Log receives whole lines of standard output and error; nil keeps none.
 	Log io.Writer
+	// Stdin is what the program reads, nil for nothing. It comes through a pipe:
+	// in a group of its own the program may not read a terminal itself.
+	Stdin io.Reader
+	// Stdout, if any, is handed to the program as it is; its lines are then
+	// neither kept nor logged.
+	Stdout *os.File
 	// Family, if any, is told that somebody waits for the program.
 	Family *Family
 	// ParentDeath is sent to the program when we die without a word; 0 is
@@ -84,6 +90,14 @@ func Start(spec Spec) (*Process, error) {
 		cmd.Dir = "/"
 	}
 	cmd.Stdout, cmd.Stderr = w, w
+	if spec.Stdout != nil {
+		cmd.Stdout = spec.Stdout
+	}
+	fed, err := feed(cmd, spec.Stdin)
+	if err != nil {
+		_, _ = r.Close(), w.Close()
+		return nil, fmt.Errorf("start %s: %w", spec.Path, err)
+	}
 	death := spec.ParentDeath
 	if death == 0 {
 		death = syscall.SIGTERM
@@ -95,10 +109,37 @@ func Start(spec Spec) (*Process, error) {
 	p := &Process{output: newOutput(spec.Log), done: make(chan struct{})}
 	started := make(chan error, 1)
 	go p.run(spec.Family, cmd, r, w, started)
-	if err := <-started; err != nil {
+	err = <-started
+	fed(err == nil)
+	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", spec.Path, err)
 	}
 	return p, nil
+}
+
+// feed gives cmd a pipe to read in from. The returned function is called once cmd
+// has been started, or not: it copies in into the pipe until in ends or nobody
+// reads it any more. Nothing waits for that: a terminal may never end.
+func feed(cmd *exec.Cmd, in io.Reader) (func(started bool), error) {
+	if in == nil {
+		return func(bool) {}, nil
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stdin = r
+	return func(started bool) {
+		_ = r.Close()
+		if !started {
+			_ = w.Close()
+			return
+		}
+		go func() {
+			_, _ = io.Copy(w, in)
+			_ = w.Close()
+		}()
+	}, nil
 }
 
 // run starts the program and stays with it to its end. The kernel sends the

@@ -107,6 +107,68 @@ func TestTheEnvironmentIsOnlyWhatWasGiven(t *testing.T) {
 	}
 }
 
+func TestStandardInputAndOutput(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, text, in, out string
+		kept                []string
+		exit                Exit
+	}{
+		{"both", "cat; echo said >&2", "one\ntwo", "one\ntwo", []string{"said"}, Exit{}},
+		{"more than a pipe holds", "wc -c", strings.Repeat("x", 1<<20), "1048576\n", nil, Exit{}},
+		{"nobody reads", "exit 3", strings.Repeat("x", 1<<20), "", nil, Exit{Code: 3}},
+		{"nothing to read", "cat", "", "", nil, Exit{}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			file, err := os.Create(filepath.Join(t.TempDir(), "out"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = file.Close() }()
+			spec := shell(tt.text)
+			spec.Stdin, spec.Stdout = strings.NewReader(tt.in), file
+			p, err := Start(spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := wait(t, p); got != tt.exit {
+				t.Errorf("it ended with %s, want %s", got, tt.exit)
+			}
+			got, err := os.ReadFile(file.Name())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.out, string(got)); diff != "" {
+				t.Errorf("standard output (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.kept, p.LastLines()); diff != "" {
+				t.Errorf("lines kept (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A program may end while the one who types does not.
+func TestAnInputThatNeverEndsKeepsNobody(t *testing.T) {
+	t.Parallel()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = r.Close(), w.Close() }()
+	spec := shell("exit 0")
+	spec.Stdin = r
+	p, err := Start(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := wait(t, p); got != (Exit{}) {
+		t.Errorf("it ended with %s", got)
+	}
+}
+
 func TestOutput(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer

@@ -5,6 +5,7 @@ package all
 import (
 	"mangrove/scraper/internal/source"
 	"mangrove/scraper/internal/source/mangadex"
+	"mangrove/scraper/internal/source/peppercarrot"
 	"mangrove/scraper/internal/source/sample"
 )
 
@@ -24,5 +25,5 @@ func Adapters(o Options) ([]source.Adapter, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return []source.Adapter{s, m}, s.Close, nil
+	return []source.Adapter{s, m, peppercarrot.New()}, s.Close, nil
 }

@@ -5,6 +5,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/signal"
@@ -49,6 +50,10 @@ func run() int {
 		return code
 	}
 	if name == "migrate" {
+		return 0
+	}
+	if name == "site" {
+		_, _ = io.Copy(os.Stdout, os.Stdin)
 		return 0
 	}
 	if orphans, err := os.ReadFile(filepath.Join(script, name+".orphans")); err == nil {
