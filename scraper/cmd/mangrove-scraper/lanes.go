@@ -41,6 +41,7 @@ type lanes struct {
 
 	mu      sync.Mutex
 	working map[string]*lane.Lane
+	keepers map[string]*keeper
 }
 
 func newLanes(cfg config.Config, log *zap.Logger, db *store.Store, claims *pgxpool.Pool, hub *live.Hub, covers *cover.Shelf) *lanes {
@@ -49,7 +50,7 @@ func newLanes(cfg config.Config, log *zap.Logger, db *store.Store, claims *pgxpo
 		host = "unknown"
 	}
 	return &lanes{
-		cfg: cfg, log: log, db: db, claims: claims, hub: hub, covers: covers, working: map[string]*lane.Lane{},
+		cfg: cfg, log: log, db: db, claims: claims, hub: hub, covers: covers, working: map[string]*lane.Lane{}, keepers: map[string]*keeper{},
 		// One scraper a data folder (SUP-7), so host and folder name it.
 		holder: host + ":" + cfg.DataDir,
 	}
@@ -75,19 +76,102 @@ func (l *lanes) Search(ctx context.Context, site, query string) ([]source.Series
 	return w.Search(ctx, query)
 }
 
-// keep claims a Site's Lane and works it, again whenever the claim is lost, until
-// ctx ends.
-func (l *lanes) keep(ctx context.Context, a source.Adapter) {
+// keeper keeps one Site's Lane worked. Its adapter may be replaced while it does;
+// without one it ends.
+type keeper struct {
+	adapter source.Adapter
+	// changed interrupts a rest; done is closed when the keeper has ended.
+	changed, done chan struct{}
+}
+
+// start keeps the Lane of a's Site worked until ctx ends or end is called. A Site
+// whose Lane is kept already goes on with a, after the unit of work under way.
+func (l *lanes) start(ctx context.Context, a source.Adapter) {
 	site := a.Site().Key
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if k, ok := l.keepers[site]; ok {
+		k.adapter = a
+		l.interrupt(site, k)
+		return
+	}
+	k := &keeper{adapter: a, changed: make(chan struct{}, 1), done: make(chan struct{})}
+	l.keepers[site] = k
+	go func() {
+		defer close(k.done)
+		l.keep(ctx, site, k)
+	}()
+}
+
+// end lets the Lane of a Site go after the unit of work under way.
+func (l *lanes) end(site string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if k, ok := l.keepers[site]; ok {
+		k.adapter = nil
+		l.interrupt(site, k)
+	}
+}
+
+// interrupt tells a keeper to look at its adapter again; l.mu is held.
+func (l *lanes) interrupt(site string, k *keeper) {
+	if w, ok := l.working[site]; ok {
+		w.Retire()
+	}
+	select {
+	case k.changed <- struct{}{}:
+	default:
+	}
+}
+
+// wait returns when all keepers have ended, as they do when their context does.
+func (l *lanes) wait() {
+	for {
+		l.mu.Lock()
+		var one *keeper
+		for _, k := range l.keepers {
+			one = k
+		}
+		l.mu.Unlock()
+		if one == nil {
+			return
+		}
+		<-one.done
+	}
+}
+
+// current is the adapter k works with now. With none, k is given up: whoever
+// starts the Site again starts a new keeper.
+func (l *lanes) current(ctx context.Context, site string, k *keeper) (source.Adapter, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if k.adapter == nil || ctx.Err() != nil {
+		delete(l.keepers, site)
+		return nil, false
+	}
+	select {
+	case <-k.changed:
+	default:
+	}
+	return k.adapter, true
+}
+
+// keep claims a Site's Lane and works it, again whenever the claim is lost or the
+// adapter replaced, until ctx ends or there is no adapter.
+func (l *lanes) keep(ctx context.Context, site string, k *keeper) {
 	said := false
-	for ctx.Err() == nil {
+	for {
+		a, ok := l.current(ctx, site, k)
+		if !ok {
+			return
+		}
 		claim, ok, err := l.db.ClaimLane(ctx, l.claims, site, l.holder)
 		if err == nil && ok {
 			said = false
-			err = l.work(ctx, a, claim)
+			err = l.work(ctx, a, k, claim)
 		}
 		if ctx.Err() != nil {
-			return
+			continue
 		}
 		if err != nil {
 			l.log.Warn("the Lane rests after an error", zap.String("site", site), zap.Error(err))
@@ -95,11 +179,17 @@ func (l *lanes) keep(ctx context.Context, a source.Adapter) {
 			said = true
 			l.log.Info("another scraper works this Lane", zap.String("site", site))
 		}
-		pause(ctx, claimAgain)
+		timer := time.NewTimer(claimAgain)
+		select {
+		case <-ctx.Done():
+		case <-k.changed:
+		case <-timer.C:
+		}
+		timer.Stop()
 	}
 }
 
-func (l *lanes) work(ctx context.Context, a source.Adapter, claim *store.Claim) error {
+func (l *lanes) work(ctx context.Context, a source.Adapter, k *keeper, claim *store.Claim) error {
 	defer claim.Release()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -137,6 +227,10 @@ func (l *lanes) work(ctx context.Context, a source.Adapter, claim *store.Claim) 
 	})
 	l.mu.Lock()
 	l.working[site.Key] = w
+	if k.adapter != a {
+		// Replaced between the claim and now.
+		w.Retire()
+	}
 	l.mu.Unlock()
 	defer func() {
 		l.mu.Lock()

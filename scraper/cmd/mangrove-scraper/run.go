@@ -30,6 +30,7 @@ import (
 	"mangrove/scraper/internal/rpc"
 	"mangrove/scraper/internal/source"
 	"mangrove/scraper/internal/source/all"
+	"mangrove/scraper/internal/source/declared"
 	"mangrove/scraper/internal/staging"
 	"mangrove/scraper/internal/store"
 )
@@ -72,12 +73,12 @@ func run(ctx context.Context, cfg config.Config, log *zap.Logger) error {
 		return err
 	}
 	defer closeAdapters()
-	bySite := map[string]source.Adapter{}
-	for _, a := range adapters {
-		bySite[a.Site().Key] = a
-	}
-	// A Lane's connection is its own for as long as it works.
-	claims, err := pg.Open(ctx, address.Reveal(), pg.Options{Schema: store.Schema, MaxConns: int32(len(adapters)) + 1})
+	registry := source.NewRegistry(adapters...)
+	described := newDescribed(cfg, adapters, registry, log)
+	adapters = append(adapters, described.first()...)
+	// A Lane's connection is its own for as long as it works; those of Sites that
+	// are described later are opened when they are.
+	claims, err := pg.Open(ctx, address.Reveal(), pg.Options{Schema: store.Schema, MaxConns: int32(len(adapters)) + declared.MaxSites + 1})
 	if err != nil {
 		return &exit{config.ExitConfig, fmt.Errorf("%s: %w", config.DatabaseURLScraper, err)}
 	}
@@ -87,8 +88,8 @@ func run(ctx context.Context, cfg config.Config, log *zap.Logger) error {
 
 	server := grpcserver.New(log, grpc.Creds(grpcserver.PeerCredentials(os.Geteuid())))
 	scraperv1.RegisterScraperServiceServer(server.Server, &rpc.Server{
-		Version: version, Started: time.Now(), Store: db, Covers: covers, Hub: hub, Adapters: bySite, Wake: wake, Searches: lanes,
-		Follows: &follow.Reconciler{Store: db, Queue: queue.New(db), Adapters: bySite, Wake: wake},
+		Version: version, Started: time.Now(), Store: db, Covers: covers, Hub: hub, Adapters: registry, Wake: wake, Searches: lanes,
+		Follows: &follow.Reconciler{Store: db, Queue: queue.New(db), Adapters: registry, Wake: wake},
 	})
 	listener, err := grpcserver.ListenUnix(cfg.ScraperSocket())
 	if err != nil {
@@ -104,7 +105,7 @@ func run(ctx context.Context, cfg config.Config, log *zap.Logger) error {
 		err = prepare(ctx, cfg, db, inventory.NewMarker(cfg.LibraryDir, db), adapters, log)
 	}
 	if err == nil && ctx.Err() == nil {
-		work(ctx, pool, db, server, lanes, adapters, log)
+		work(ctx, pool, db, server, lanes, adapters, described, log)
 	}
 
 	// Health first, so that nobody asks for more; then calls; the pool last,
@@ -169,11 +170,8 @@ func prepare(ctx context.Context, cfg config.Config, db *store.Store, marker *in
 		return err
 	}
 	for _, a := range adapters {
-		site := a.Site().Key
-		for _, s := range a.Listed() {
-			if err := db.EnsureListed(ctx, site, s); err != nil {
-				return err
-			}
+		if err := ensureListed(ctx, db, a); err != nil {
+			return err
 		}
 	}
 	if err := takeAges(ctx, cfg, db, log); err != nil {
@@ -204,11 +202,12 @@ const passesKept = 14 * 24 * time.Hour
 
 // work runs the Lanes until ctx ends, and says all the while whether the
 // database answers.
-func work(ctx context.Context, pool *pgxpool.Pool, db *store.Store, server *grpcserver.Server, lanes *lanes, adapters []source.Adapter, log *zap.Logger) {
+func work(ctx context.Context, pool *pgxpool.Pool, db *store.Store, server *grpcserver.Server, lanes *lanes, adapters []source.Adapter, described *described, log *zap.Logger) {
 	var running sync.WaitGroup
 	for _, a := range adapters {
-		running.Go(func() { lanes.keep(ctx, a) })
+		lanes.start(ctx, a)
 	}
+	running.Go(func() { described.watch(ctx, db, lanes) })
 	server.Set(grpcserver.Readiness, true)
 	ready, pruned := true, time.Time{}
 	for ctx.Err() == nil {
@@ -233,4 +232,5 @@ func work(ctx context.Context, pool *pgxpool.Pool, db *store.Store, server *grpc
 	}
 	server.Set(grpcserver.Readiness, false)
 	running.Wait()
+	lanes.wait()
 }

@@ -39,9 +39,12 @@ type Placed struct {
 
 // Change is a Message whose Series have been looked up.
 type Change struct {
-	Revision   int64
-	Whole      bool
-	Follows    []Placed
+	Revision int64
+	Whole    bool
+	Follows  []Placed
+	// Kept are wishes on Sites without an adapter: their Series stay if they are
+	// known, since a described Site may come back.
+	Kept       []Wish
 	Unfollowed []source.Key
 	// Listed are Series that stay known when nobody follows them.
 	Listed map[source.Key]bool
@@ -76,7 +79,7 @@ type Queue interface {
 type Reconciler struct {
 	Store    Store
 	Queue    Queue
-	Adapters map[string]source.Adapter
+	Adapters *source.Registry
 	// Wake makes a Site's Lane look for work.
 	Wake func(site string)
 }
@@ -90,12 +93,15 @@ type Result struct {
 	Moved map[source.Key]source.Key
 }
 
-// Apply applies m. Follows on Sites without an adapter are named and kept out.
+// Apply applies m. Follows on Sites without an adapter are named; they make no
+// Series known, but keep one that is.
 func (r *Reconciler) Apply(ctx context.Context, m Message) (Result, error) {
 	c := Change{Revision: m.Revision, Whole: m.Whole, Unfollowed: m.Unfollowed, Listed: map[source.Key]bool{}}
 	var out Result
 	places := map[source.Key]source.Series{}
-	for site, a := range r.Adapters {
+	// One look: a Site must not come or go in the midst of a message.
+	adapters := r.Adapters.All()
+	for site, a := range adapters {
 		for _, s := range a.Listed() {
 			key := source.Key{Site: site, SeriesID: s.ID}
 			c.Listed[key], places[key] = true, s
@@ -117,12 +123,13 @@ func (r *Reconciler) Apply(ctx context.Context, m Message) (Result, error) {
 	}
 	for _, w := range m.Follows {
 		w.Key = now(w.Key)
-		if _, ok := r.Adapters[w.Key.Site]; !ok {
+		if _, ok := adapters[w.Key.Site]; !ok {
 			out.Unknown = append(out.Unknown, w.Key)
+			c.Kept = append(c.Kept, w)
 			continue
 		}
 		s, listed := places[w.Key]
-		c.Follows = append(c.Follows, Placed{Wish: r.place(w, s), Listed: listed})
+		c.Follows = append(c.Follows, Placed{Wish: place(adapters[w.Key.Site], w, s), Listed: listed})
 	}
 	applied, err := r.Store.ApplyFollows(ctx, c, time.Now())
 	out.Revision, out.Stale = applied.Revision, applied.Stale
@@ -134,7 +141,7 @@ func (r *Reconciler) Apply(ctx context.Context, m Message) (Result, error) {
 			return out, err
 		}
 	}
-	for site := range r.Adapters {
+	for site := range adapters {
 		r.Wake(site)
 	}
 	return out, nil
@@ -142,8 +149,7 @@ func (r *Reconciler) Apply(ctx context.Context, m Message) (Result, error) {
 
 // place says where the Series of a wish is read: where its Site lists it, where the
 // person's address leads if that is the same Series, or where its id tells.
-func (r *Reconciler) place(w Wish, listed source.Series) Wish {
-	a := r.Adapters[w.Key.Site]
+func place(a source.Adapter, w Wish, listed source.Series) Wish {
 	id, url, ok := a.Recognise(w.URL)
 	switch {
 	case listed.URL != "":

@@ -53,6 +53,7 @@ type Lane struct {
 	held    func() error
 	log     *zap.Logger
 	wake    chan struct{}
+	retired atomic.Bool
 }
 
 // New makes a Lane; Run works it.
@@ -72,6 +73,13 @@ func (l *Lane) Wake() {
 	}
 }
 
+// Retire ends Run after the unit of work under way: nothing is cut off, and the
+// Pass or Job goes on with whoever works the Lane next.
+func (l *Lane) Retire() {
+	l.retired.Store(true)
+	l.Wake()
+}
+
 // Search asks the Site for a title, with the priority of a person waiting. It runs
 // beside the Lane's unit of work and shares its slots, pacing and circuit.
 func (l *Lane) Search(ctx context.Context, query string) ([]source.Series, error) {
@@ -89,10 +97,10 @@ const longestIdle = time.Minute
 // afterError is the rest after the database did not answer.
 const afterError = 5 * time.Second
 
-// Run does units of work until ctx ends or the Lane is no longer held. A stop
-// ends the read in flight and writes the Pass row with its reason.
+// Run does units of work until ctx ends, the Lane is no longer held, or it is
+// retired. A stop ends the read in flight and writes the Pass row with its reason.
 func (l *Lane) Run(ctx context.Context) {
-	for ctx.Err() == nil {
+	for ctx.Err() == nil && !l.retired.Load() {
 		wait, err := l.Turn(ctx)
 		if ctx.Err() != nil {
 			return

@@ -97,11 +97,20 @@ func (p *pass) run(ctx context.Context) error {
 			if err != nil || !goOn || ctx.Err() != nil {
 				return err
 			}
+			if p.lane.retired.Load() {
+				p.row.EndReason = EndStopped
+				return p.settleBeforeLeaving(ctx)
+			}
 		}
 		if polled == 0 {
 			break
 		}
 	}
+	return p.settleBeforeLeaving(ctx)
+}
+
+// settleBeforeLeaving asks the witness about the reads still held at the end.
+func (p *pass) settleBeforeLeaving(ctx context.Context) error {
 	if len(p.held) > 0 && ctx.Err() == nil {
 		_, err := p.callWitness(ctx)
 		return err

@@ -37,7 +37,7 @@ func stamp(t time.Time) *timestamppb.Timestamp {
 }
 
 func (s *Server) siteName(site string) string {
-	if a, ok := s.Adapters[site]; ok {
+	if a, ok := s.Adapters.Get(site); ok {
 		return a.Site().Name
 	}
 	return site
@@ -58,9 +58,17 @@ func chapter(c source.Chapter) *scraperv1.Chapter {
 	}
 }
 
+// undescribed is what a Lane shows behind the key of a Site that no adapter reads
+// any longer: its Series stay known, and nothing is asked.
+const undescribed = " (its description is gone)"
+
 func (s *Server) lane(l store.LaneRow) *scraperv1.Lane {
+	name := s.siteName(l.Site)
+	if _, ok := s.Adapters.Get(l.Site); !ok {
+		name = l.Site + undescribed
+	}
 	out := &scraperv1.Lane{
-		Site: l.Site, SiteName: s.siteName(l.Site), Circuit: string(l.Circuit.State), CircuitReason: string(l.Circuit.Reason),
+		Site: l.Site, SiteName: name, Circuit: string(l.Circuit.State), CircuitReason: string(l.Circuit.Reason),
 		CircuitUntil: stamp(l.Circuit.Until), Activity: string(l.Activity), Trouble: string(l.Trouble), TroubleSince: stamp(l.TroubleSince),
 	}
 	if !l.Circuit.Asking() {

@@ -61,7 +61,7 @@ func (s *Server) recognise(address string) (source.Key, string, error) {
 	if len(address) > maxAddress {
 		return source.Key{}, "", fault.Newf(fault.Invalid, "read", "an address", "it is %d bytes long", len(address))
 	}
-	for site, a := range s.Adapters {
+	for site, a := range s.Adapters.All() {
 		if id, url, ok := a.Recognise(address); ok {
 			return source.Key{Site: site, SeriesID: id}, url, nil
 		}
@@ -98,7 +98,7 @@ func (s *Server) SearchSite(ctx context.Context, r *scraperv1.SearchSiteRequest)
 	if query == "" || len(query) > maxQuery {
 		return nil, fault.Newf(fault.Invalid, "search", r.GetSite(), "the query is empty or too long")
 	}
-	a, ok := s.Adapters[r.GetSite()]
+	a, ok := s.Adapters.Get(r.GetSite())
 	if !ok {
 		return nil, fault.Newf(fault.NotFound, "search", r.GetSite(), "no such Site")
 	}
@@ -207,7 +207,7 @@ func (s *Server) ListLanes(ctx context.Context, _ *scraperv1.ListLanesRequest) (
 			Lane: s.lane(l), Series: int32(l.Series), Failing: int32(l.Failing), NextDueAt: stamp(l.NextDue), LastGoodRead: stamp(l.LastGoodRead),
 			CountingSince: stamp(l.CountingSince), CircuitDetail: l.Circuit.Detail, RetryAfter: stamp(l.Circuit.RetryAfter), Current: l.Current, Jobs: int32(l.Jobs),
 		}
-		if a, ok := s.Adapters[l.Site]; ok {
+		if a, ok := s.Adapters.Get(l.Site); ok {
 			d.PacingSeconds = a.Site().Pacing.Seconds()
 			_, d.Searchable = a.(source.Searcher)
 		}
@@ -232,7 +232,7 @@ func passMessage(p lane.Pass) *scraperv1.Pass {
 // ResumeSite ends a pause or a rest of a Site's circuit. Before the time the Site
 // asked for it wants the request confirmed (CIRC-5).
 func (s *Server) ResumeSite(ctx context.Context, r *scraperv1.ResumeSiteRequest) (*scraperv1.ResumeSiteResponse, error) {
-	if _, ok := s.Adapters[r.GetSite()]; !ok {
+	if _, ok := s.Adapters.Get(r.GetSite()); !ok {
 		return nil, fault.Newf(fault.NotFound, "resume", r.GetSite(), "no such Site")
 	}
 	c, err := s.Store.Circuit(ctx, r.GetSite())

@@ -77,7 +77,7 @@ type Server struct {
 	Covers   Covers
 	Searches Searches
 	Hub      *live.Hub
-	Adapters map[string]source.Adapter
+	Adapters *source.Registry
 	// Wake makes a Site's Lane look for work.
 	Wake func(site string)
 }

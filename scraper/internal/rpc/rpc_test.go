@@ -55,7 +55,7 @@ func setup(t *testing.T) edge {
 	if err := db.EnsureLane(t.Context(), sample.Key); err != nil {
 		t.Fatal(err)
 	}
-	adapters := map[string]source.Adapter{sample.Key: a}
+	adapters := source.NewRegistry(a)
 	hub := live.NewHub()
 	wake := func(string) {}
 	server := grpcserver.New(zap.NewNop(), grpc.Creds(grpcserver.PeerCredentials(os.Geteuid())))

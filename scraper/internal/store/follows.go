@@ -37,6 +37,11 @@ func (s *Store) ApplyFollows(ctx context.Context, c follow.Change, now time.Time
 				out.Wanted = append(out.Wanted, f.Key)
 			}
 		}
+		for _, w := range c.Kept {
+			if _, err := tx.Exec(ctx, s.sql.Get("KeepFollow"), w.Key.Site, w.Key.SeriesID, w.Download, list(w.Languages), c.Revision); err != nil {
+				return err
+			}
+		}
 		for _, key := range c.Unfollowed {
 			name := "RemoveSeries"
 			if c.Listed[key] {
@@ -48,7 +53,7 @@ func (s *Store) ApplyFollows(ctx context.Context, c follow.Change, now time.Time
 		}
 		// An empty whole set removes nothing: it is more likely a reader that
 		// lost its database than a person who stopped reading.
-		if c.Whole && len(c.Follows) > 0 {
+		if c.Whole && len(c.Follows)+len(c.Kept) > 0 {
 			if _, err := tx.Exec(ctx, s.sql.Get("MarkAbsent"), c.Revision, now); err != nil {
 				return err
 			}

@@ -25,6 +25,11 @@ RETURNING download AND NOT coalesce((SELECT origin = 'followed' AND download FRO
 SELECT s.site, s.series_id FROM series s
 WHERE s.origin = 'followed' AND s.download AND NOT EXISTS (SELECT FROM jobs j WHERE j.site = s.site AND j.series_id = s.series_id);
 
+-- name: KeepFollow
+-- A wish for a Site that nobody reads now: its Series is kept, if it is known.
+UPDATE series SET origin = 'followed', download = $3, languages = $4, follow_revision = $5, absent_since = NULL
+WHERE site = $1 AND series_id = $2;
+
 -- name: Unlist
 -- A Series its Site offers anyway stays known when nobody follows it.
 UPDATE series SET origin = 'listed', download = false, languages = '{}', absent_since = NULL

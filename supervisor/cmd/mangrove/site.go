@@ -12,6 +12,7 @@ import (
 
 // siteCommand groups what looks at how Sites are read.
 type siteCommand struct {
+	Check siteCheckCommand `cmd:"" help:"Check the description of a Site, and what it reads from a page."`
 	Label siteLabelCommand `cmd:"" help:"Read chapters' labels from standard input and print what they state."`
 }
 

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"go.uber.org/zap"
+
+	"mangrove/internal/config"
+	"mangrove/scraper/internal/source"
+	"mangrove/scraper/internal/source/declared"
+	"mangrove/scraper/internal/store"
+)
+
+// lookEvery is how often the folder of descriptions is looked at: a person who
+// has just saved a file sees it work within a breath.
+const lookEvery = 3 * time.Second
+
+// sitesDir is where people describe Sites.
+func sitesDir(cfg config.Config) string { return filepath.Join(cfg.DataDir, "sites") }
+
+// described takes over what people change in the folder of descriptions while
+// the scraper runs.
+type described struct {
+	folder   *declared.Folder
+	registry *source.Registry
+	log      *zap.Logger
+	// unlisted are Sites whose Series offered from the start could not be stored
+	// yet; they are not worked before.
+	unlisted []source.Adapter
+}
+
+func newDescribed(cfg config.Config, shipped []source.Adapter, registry *source.Registry, log *zap.Logger) *described {
+	var taken []string
+	for _, a := range shipped {
+		taken = append(taken, a.Site().Key)
+	}
+	return &described{folder: declared.NewFolder(sitesDir(cfg), taken...), registry: registry, log: log}
+}
+
+// first is what the folder describes when the scraper starts.
+func (d *described) first() []source.Adapter {
+	c := d.folder.Look()
+	d.say(c)
+	adapters := declared.Adapters(c.Started)
+	for _, a := range adapters {
+		d.registry.Put(a)
+	}
+	return adapters
+}
+
+// watch follows the folder until ctx ends.
+func (d *described) watch(ctx context.Context, db *store.Store, lanes *lanes) {
+	for pause(ctx, lookEvery); ctx.Err() == nil; pause(ctx, lookEvery) {
+		d.look(ctx, db, lanes)
+	}
+}
+
+// look takes over what changed since the last look. A Site is registered before
+// its Lane starts and taken out before it ends, so that nobody is led to a Lane
+// that will not come.
+func (d *described) look(ctx context.Context, db *store.Store, lanes *lanes) {
+	c := d.folder.Look()
+	d.say(c)
+	for _, site := range c.Ended {
+		d.registry.Remove(site)
+		d.unlisted = slices.DeleteFunc(d.unlisted, func(a source.Adapter) bool { return a.Site().Key == site })
+		lanes.end(site)
+	}
+	fresh := declared.Adapters(append(c.Started, c.Replaced...))
+	d.unlisted = slices.DeleteFunc(d.unlisted, func(old source.Adapter) bool {
+		return slices.ContainsFunc(fresh, func(a source.Adapter) bool { return a.Site().Key == old.Site().Key })
+	})
+	var left []source.Adapter
+	for _, a := range append(d.unlisted, fresh...) {
+		if err := ensureListed(ctx, db, a); err != nil {
+			if ctx.Err() == nil {
+				d.log.Warn("a Site's Series could not be stored; it is tried again", zap.String("site", a.Site().Key), zap.Error(err))
+			}
+			left = append(left, a)
+			continue
+		}
+		d.registry.Put(a)
+		lanes.start(ctx, a)
+	}
+	d.unlisted = left
+}
+
+// say logs what changed, once.
+func (d *described) say(c declared.Change) {
+	for _, p := range c.Problems {
+		d.log.Error("a Site's description is wrong", zap.String("where", p.String()))
+	}
+	for _, file := range c.Mended {
+		d.log.Info("a Site's description is right again", zap.String("file", file))
+	}
+	for _, s := range c.Started {
+		d.log.Info("a Site is described", zap.String("site", s.Site().Key), zap.String("file", s.File()))
+	}
+	for _, s := range c.Replaced {
+		d.log.Info("a Site is described anew", zap.String("site", s.Site().Key), zap.String("file", s.File()))
+	}
+	for _, site := range c.Ended {
+		d.log.Warn("a Site's description is gone; its Series stay known and are asked no longer", zap.String("site", site))
+	}
+}
+
+// ensureListed makes known what a Site offers from the start.
+func ensureListed(ctx context.Context, db *store.Store, a source.Adapter) error {
+	for _, s := range a.Listed() {
+		if err := db.EnsureListed(ctx, a.Site().Key, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bytes"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mangrove/internal/config"
+	"mangrove/internal/fakesite"
+)
+
+func TestSiteCheck(t *testing.T) {
+	fake := fakesite.Start(t)
+	host := strings.TrimPrefix(fake.URL, "http://")
+	fake.On("/series/one", fakesite.HTML("<main><h1>One\x1b[31m</h1><ul><li><a href=\"/c/2\">Chapter 2</a><li><a href=\"/c/1\">Chapter 1</a></ul></main>"))
+	fake.On("/series/parked", fakesite.HTML("<h1>Buy this name</h1>"))
+	fake.On("/series/shut", fakesite.Answer{Status: 403})
+	fake.On("/c/2", fakesite.HTML(`<main><img src="/1.png"><img data-src="/2.png"></main>`))
+	fake.On("/c/3", fakesite.HTML(`<main></main>`))
+	fake.On("/find", fakesite.HTML(`<ul><li><a href="/series/one">One</a></ul>`))
+	body := strings.NewReplacer("item: li\n", "item: li\n  number: a\n  date: time\n").Replace(describe(host, "Comic", "one")) +
+		"search:\n  read: http://" + host + "/find?q={query}\n  item: li\n  title: a\n"
+	write := func(name, body string) string {
+		file := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(file, []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	good := write("comic.yaml", body)
+	cfg := config.Config{AllowAddresses: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}
+	tests := []struct {
+		name     string
+		cfg      config.Config
+		args     []string
+		fails    string
+		out, err []string
+	}{
+		{"a good file", cfg, []string{good}, "", []string{"describes Comic (comic): hosts " + host}, nil},
+		{"a bad one", cfg, []string{write("bad.yaml", strings.Replace(body, "title: h1", "titel: h1", 1))}, "2 to mend", nil, []string{`bad.yaml:9:3: series: there is no key "titel" here; did you mean "title"?`}},
+		{"the key of a shipped adapter", cfg, []string{write("sample.yaml", body)}, "1 to mend", nil, []string{`"sample" is a Site Mangrove brings itself`}},
+		{"no file", cfg, []string{"/nonexistent/x.yaml"}, "1 to mend", nil, []string{"there is no such file"}},
+		{"a Series", cfg, []string{good, fake.URL + "/series/one"}, "", []string{
+			"series.landmark", `series.title      1  ["One\x1b[31m"]`, "chapters.item", `chapters.date     0  nothing (` + good, "a Poll ends in ok", "2 chapters", "0 without a number, 2 without a date",
+			"the chapter /c/2", `pages.source    2  ["/1.png" "/2.png"]`, "2 pages, from " + fake.URL + "/1.png",
+		}, nil},
+		{"a parked page", cfg, []string{good, fake.URL + "/series/parked"}, "ends in unfetchable", []string{"series.landmark   0  nothing (" + good + ":8)", `the page has no main`}, nil},
+		{"a refusal", cfg, []string{good, fake.URL + "/series/shut"}, "ends in refused", []string{"status 403"}, nil},
+		{"a title that is not there", cfg, []string{good, fake.URL + "/series/none"}, "ends in not_found", nil, nil},
+		{"a chapter", cfg, []string{good, fake.URL + "/c/2"}, "", []string{"2 pages, from"}, nil},
+		{"a chapter without images", cfg, []string{good, fake.URL + "/c/3"}, "the page shows no image", []string{"pages.image     0  nothing"}, nil},
+		{"a search", cfg, []string{good, fake.URL + "/find?q=on+e"}, "", []string{`a search for "on e"`, "1 Series", `one  "One"`}, nil},
+		{"the guard", config.Config{}, []string{good, fake.URL + "/series/one"}, "ends in unreachable", []string{"the address is not allowed"}, nil},
+		{"another host", cfg, []string{good, "http://other.example/x"}, "outside the Site's declared hosts", nil, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var out, errOut bytes.Buffer
+			err := siteCheck(t.Context(), tt.cfg, tt.args, streams{nil, &out, &errOut})
+			if (err == nil) != (tt.fails == "") || (err != nil && !strings.Contains(err.Error(), tt.fails)) {
+				t.Errorf("it ends in %v, want %q", err, tt.fails)
+			}
+			for _, want := range tt.out {
+				if !strings.Contains(out.String(), want) {
+					t.Errorf("no %q in\n%s", want, out.String())
+				}
+			}
+			for _, want := range tt.err {
+				if !strings.Contains(errOut.String(), want) {
+					t.Errorf("no %q in\n%s", want, errOut.String())
+				}
+			}
+			if strings.ContainsRune(out.String(), 0x1b) {
+				t.Error("a page can command the terminal")
+			}
+		})
+	}
+	if err := site(t.Context(), []string{"check"}, streams{nil, &bytes.Buffer{}, &bytes.Buffer{}}); err == nil {
+		t.Error("a check of nothing is no error")
+	}
+}
