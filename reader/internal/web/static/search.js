@@ -10,7 +10,7 @@ const said = document.getElementById('search-said');
 
 const word = (group, text) => { group.querySelector('[data-state] > span').textContent = text; };
 const show = (group, waits) => {
-  group.querySelector('[data-wait]').hidden = !waits;
+  group.querySelector('[data-skeleton]').hidden = !waits;
   group.querySelector('[data-idle]').hidden = waits;
 };
 
