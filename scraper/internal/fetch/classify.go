@@ -86,12 +86,12 @@ func statusFault(address string, resp *http.Response, now time.Time) error {
 	status := resp.StatusCode
 	after := retryAfter(resp.Header, now)
 	// Cloudflare and MangaDex say so in a header of their own.
-	challenged := strings.EqualFold(resp.Header.Get("cf-mitigated"), "challenge") || status >= 400 && resp.Header.Get("X-Captcha-Sitekey") != ""
+	byHeader := strings.EqualFold(resp.Header.Get("cf-mitigated"), "challenge") || status >= 400 && resp.Header.Get("X-Captcha-Sitekey") != ""
 	if status == http.StatusTooManyRequests && after.IsZero() {
 		after = retryAfterUnix(resp.Header, now)
 	}
 	switch {
-	case challenged:
+	case byHeader:
 		f := fault.Newf(fault.Access, "get", subject, "the Site asks visitors to prove that they are human (status %d)", status).WithEvidence(fault.Answered)
 		f.RetryAfter = after
 		return f
@@ -138,28 +138,14 @@ func retryAfterUnix(h http.Header, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// challengeMarks are parts of challenge pages that ordinary pages do not carry
-// in their markup; each set must be present whole.
-var challengeMarks = [][]string{
-	{"/cdn-cgi/challenge-platform/", "_cf_chl_opt"},
-	{"<title>just a moment...</title>", "challenge"},
-	{"ddos-guard", "<title>ddos-guard</title>"},
-}
-
 // bodyFault judges an answer with a good status by what it is: a challenge page
 // served with 200, or another kind of thing than was asked for.
 func bodyFault(address string, want source.Want, mediaType string, body []byte) error {
 	subject := logging.URL(address)
 	head := bytes.ToLower(body[:min(len(body), 64<<10)])
 	if mediaType == "text/html" || bytes.Contains(head[:min(len(head), 512)], []byte("<html")) {
-		for _, set := range challengeMarks {
-			all := true
-			for _, mark := range set {
-				all = all && bytes.Contains(head, []byte(mark))
-			}
-			if all {
-				return fault.Newf(fault.Access, "get", subject, "the Site asks visitors to prove that they are human").WithEvidence(fault.Answered)
-			}
+		if isChallenge(body) {
+			return challenged(subject)
 		}
 	}
 	wrong := func() error {
@@ -209,6 +195,11 @@ func beginsLikeFeed(head []byte) bool {
 		return bytes.HasPrefix(at, []byte("rss")) || bytes.HasPrefix(at, []byte("feed")) || bytes.HasPrefix(at, []byte("rdf:rdf"))
 	}
 	return false
+}
+
+// challenged is the refusal of a Site that asks visitors to prove that they are human.
+func challenged(subject string) *fault.Error {
+	return fault.Newf(fault.Access, "get", subject, "the Site asks visitors to prove that they are human").WithEvidence(fault.Answered)
 }
 
 func orUntyped(mediaType string) string {

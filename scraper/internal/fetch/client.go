@@ -229,12 +229,18 @@ func (c *Client) once(ctx context.Context, r source.Request) (*source.Response, 
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if err := statusFault(r.URL, resp, time.Now()); err != nil {
+		// A challenge is one with any status (POLL-1). Reading a little also lets
+		// the connection be used again.
+		head, _ := io.ReadAll(io.LimitReader(resp.Body, challengeHead))
+		if !fault.Is(err, fault.Access) && mediaTypeOf(resp.Header) == "text/html" && isChallenge(head) {
+			refusal := challenged(logging.URL(r.URL))
+			refusal.RetryAfter = retryAfter(resp.Header, time.Now())
+			err = refusal
+		}
 		if !fault.Is(err, fault.Network) {
 			// Before the slot is given back: who waits for it may be of this Batch.
 			r.Batch.End()
 		}
-		// Read a little so that the connection can be used again.
-		_, _ = io.CopyN(io.Discard, resp.Body, 64<<10)
 		return nil, err
 	}
 	out := &source.Response{

@@ -70,6 +70,14 @@ func TestGetClassifies(t *testing.T) {
 			fakesite.HTML(`<html><title>Just a moment...</title><script>window._cf_chl_opt={}</script><script src="/cdn-cgi/challenge-platform/x"></script></html>`),
 			source.WantHTML, fault.Access, fault.Answered, 1,
 		},
+		{
+			"challenge with status 503", fakesite.Answer{Status: 503, ContentType: "text/html", Body: []byte(`<html><title>Just a moment...</title><script>window._cf_chl_opt={}</script></html>`)},
+			source.WantHTML, fault.Access, fault.Answered, 1,
+		},
+		{
+			"challenge with status 404", fakesite.Answer{Status: 404, ContentType: "text/html", Body: []byte(`<html><title>Attention Required! | Cloudflare</title><div id="cf-wrapper"></div></html>`)},
+			source.WantHTML, fault.Access, fault.Answered, 1,
+		},
 		{"a page that speaks of challenges", fakesite.HTML("<html><title>The challenge</title>Just a moment... said the captcha to Cloudflare</html>"), source.WantHTML, "", "", 1},
 		{"an image where a page was due", fakesite.Bytes("image/png", []byte("x")), source.WantHTML, fault.Parser, fault.Answered, 1},
 		{"a page where an image was due", fakesite.HTML(page), source.WantImage, fault.Page, fault.Answered, 1},
