@@ -9,7 +9,6 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptrace"
 	"net/url"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -17,7 +16,6 @@ import (
 	"golang.org/x/net/publicsuffix"
 
 	"mangrove/internal/fault"
-	"mangrove/internal/logging"
 	"mangrove/scraper/internal/source"
 )
 
@@ -47,6 +45,8 @@ type Options struct {
 	Guard Guard
 	// Identity is the User-Agent: who is asking, stated plainly.
 	Identity string
+	// Renderer reads the pages of a Site that needs a browser; nil if there is none.
+	Renderer Renderer
 	// FirstWait is the wait before the second try; 0 means two seconds.
 	FirstWait time.Duration
 }
@@ -69,7 +69,7 @@ func New(o Options) *Client {
 		// New fails for no input it is given here.
 		panic(err)
 	}
-	dialer := o.Guard.dialer()
+	dialer := o.Guard.Dialer()
 	dialer.Timeout = 15 * time.Second
 	inFlight := max(o.Site.ImagesInFlight, 2)
 	c := &Client{o: o}
@@ -87,18 +87,7 @@ func New(o Options) *Client {
 			MaxResponseHeaderBytes: 1 << 20,
 		},
 		CheckRedirect: func(req *http.Request, via []*http.Request) error {
-			if len(via) > maxRedirects {
-				return errLoop
-			}
-			if via[len(via)-1].URL.Scheme == "https" && req.URL.Scheme != "https" {
-				return errScheme
-			}
-			err := c.allowed(req.URL)
-			if errors.Is(err, errHost) && req.URL.User == nil {
-				status := req.Response.StatusCode
-				return &source.Elsewhere{URL: req.URL.String(), Permanent: status == http.StatusMovedPermanently || status == http.StatusPermanentRedirect}
-			}
-			return err
+			return Redirected(c.o.Site, via[len(via)-1].URL, req.URL, req.Response.StatusCode, len(via))
 		},
 	}
 	return c
@@ -107,25 +96,13 @@ func New(o Options) *Client {
 // Close drops idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-func (c *Client) allowed(u *url.URL) error {
-	if u.Scheme != "http" && u.Scheme != "https" {
-		return errScheme
-	}
-	if u.User != nil || !slices.ContainsFunc(c.o.Site.Hosts, func(h string) bool { return h == u.Host || h == u.Hostname() && standardPort(u.Port()) }) {
-		return errHost
-	}
-	return nil
-}
-
-func standardPort(p string) bool { return p == "" || p == "80" || p == "443" }
-
 // Get asks for r and returns the answer, or a classified error. Network
 // failures are tried again a few times, each through a slot of its own; nothing
 // else ever is.
 func (c *Client) Get(ctx context.Context, r source.Request) (*source.Response, error) {
 	u, err := url.Parse(r.URL)
 	if err == nil {
-		err = c.allowed(u)
+		err = Allowed(c.o.Site, u)
 	}
 	if err != nil {
 		return nil, transportFault(r.URL, err, true)
@@ -138,7 +115,7 @@ func (c *Client) Get(ctx context.Context, r source.Request) (*source.Response, e
 		switch {
 		case err == nil:
 			return resp, nil
-		case ctx.Err() != nil, !fault.Is(err, fault.Network), asksForQuiet(err):
+		case ctx.Err() != nil, !fault.Is(err, fault.Network), asksForQuiet(err), errors.Is(err, errNoBrowser):
 			return nil, backoff.Permanent(err)
 		}
 		return nil, err
@@ -158,6 +135,9 @@ func (c *Client) once(ctx context.Context, r source.Request) (*source.Response, 
 		return nil, err
 	}
 	defer release()
+	if c.o.Site.Browser && r.Want == source.WantHTML {
+		return c.render(ctx, r)
+	}
 
 	timeout, limit := metadataTimeout, int64(maxMetadata)
 	if r.Want == source.WantImage {
@@ -195,7 +175,7 @@ func (c *Client) once(ctx context.Context, r source.Request) (*source.Response, 
 	}
 	if resp.StatusCode == http.StatusNotModified {
 		if r.Validators == (source.Validators{}) {
-			return nil, fault.Newf(fault.Network, "get", logging.URL(r.URL), "the Site answered 304 to a request without validators").WithEvidence(fault.Answered)
+			return nil, unasked304(r.URL)
 		}
 		out.NotModified = true
 		return out, nil
@@ -205,7 +185,7 @@ func (c *Client) once(ctx context.Context, r source.Request) (*source.Response, 
 		return nil, transportFault(r.URL, err, true)
 	}
 	if int64(len(out.Body)) > limit {
-		return nil, fault.New(fault.Parser, "get", logging.URL(r.URL), errTooLarge).WithEvidence(fault.Answered)
+		return nil, TooLarge(r.URL)
 	}
 	if err := bodyFault(r.URL, r.Want, out.MediaType, out.Body); err != nil {
 		return nil, err
@@ -229,7 +209,7 @@ func setIf(h http.Header, name, value string) {
 func permanently(resp *http.Response) bool {
 	moved := false
 	for r := resp.Request.Response; r != nil; r = r.Request.Response {
-		if r.StatusCode != http.StatusMovedPermanently && r.StatusCode != http.StatusPermanentRedirect {
+		if !Permanent(r.StatusCode) {
 			return false
 		}
 		moved = true

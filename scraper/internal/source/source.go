@@ -159,6 +159,10 @@ type Request struct {
 	Want       Want
 	Validators Validators
 	Referer    string
+	// Landmark is a CSS selector of a part that every page of this kind has. On
+	// a Site read through the browser the read waits for it, within bounds; the
+	// adapter still looks for it itself (POLL-10). It may be "".
+	Landmark string
 }
 
 // Response is an answer whose status says that it is what was asked for.
