@@ -37,19 +37,20 @@ type lanes struct {
 	claims *pgxpool.Pool
 	hub    *live.Hub
 	covers *cover.Shelf
+	pages  fetch.Renderer
 	holder string
 
 	mu      sync.Mutex
 	working map[string]*lane.Lane
 }
 
-func newLanes(cfg config.Config, log *zap.Logger, db *store.Store, claims *pgxpool.Pool, hub *live.Hub, covers *cover.Shelf) *lanes {
+func newLanes(cfg config.Config, log *zap.Logger, db *store.Store, claims *pgxpool.Pool, hub *live.Hub, covers *cover.Shelf, pages fetch.Renderer) *lanes {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
 	return &lanes{
-		cfg: cfg, log: log, db: db, claims: claims, hub: hub, covers: covers, working: map[string]*lane.Lane{},
+		cfg: cfg, log: log, db: db, claims: claims, hub: hub, covers: covers, pages: pages, working: map[string]*lane.Lane{},
 		// One scraper a data folder (SUP-7), so host and folder name it.
 		holder: host + ":" + cfg.DataDir,
 	}
@@ -125,7 +126,7 @@ func (l *lanes) work(ctx context.Context, a source.Adapter, claim *store.Claim) 
 	gate := &lane.Gate{}
 	client := fetch.New(fetch.Options{
 		Site: site, Slots: lane.NewSlots(site, gate.Allow, rest), Identity: identity(),
-		Guard: fetch.Guard{Allow: l.cfg.AllowAddresses, Loopback: site.Loopback},
+		Guard: fetch.Guard{Allow: l.cfg.AllowAddresses, Loopback: site.Loopback}, Renderer: l.pages,
 	})
 	defer client.Close()
 	w := lane.New(lane.Options{
