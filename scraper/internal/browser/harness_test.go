@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-rod/rod/lib/proto"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest"
 
@@ -44,8 +45,8 @@ func options(t *testing.T) Options {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return Options{
-		Owner: t.Name(), Dir: dir, Identity: "Mangrove/test", Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
-		Timeout: 20 * time.Second, Log: zaptest.NewLogger(t, zaptest.Level(zap.WarnLevel)),
+		Owner: t.Name(), Dir: dir, Identity: "Mangrove/test", Allow: allowed(),
+		Timeout: 60 * time.Second, Log: zaptest.NewLogger(t, zaptest.Level(zap.WarnLevel)),
 	}
 }
 
@@ -149,3 +150,35 @@ func inBackground(ctx context.Context, b *Browser, site source.Site, address str
 	}()
 	return done
 }
+
+// warm starts the browser, so that a bound of a test is not spent on that.
+func warm(t *testing.T, b *Browser) *chromium {
+	t.Helper()
+	c, err := b.take(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.giveBack(c)
+	return c
+}
+
+// targets counts the pages that are open, the blank one of the start included.
+func targets(t *testing.T, b *Browser) int {
+	t.Helper()
+	s, stop := b.current.session(t.Context(), "")
+	defer stop()
+	all, err := proto.TargetGetTargets{}.Call(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, info := range all.TargetInfos {
+		if info.Type == proto.TargetTargetInfoTypePage {
+			n++
+		}
+	}
+	return n
+}
+
+// allowed lets a browser reach the fake Sites.
+func allowed() []netip.Prefix { return []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")} }

@@ -365,6 +365,9 @@ func (p *page) began(e proto.NetworkRequestWillBeSent) error {
 	if p.requests++; p.requests > maxRequests {
 		p.fail(fetch.TooLarge(p.request.URL))
 	}
+	if e.FrameID != p.frame || !strings.HasPrefix(e.Request.URL, "http") {
+		return nil // frames of other hosts and workers end theirs where we do not look
+	}
 	switch e.Type {
 	case proto.NetworkResourceTypeScript, proto.NetworkResourceTypeXHR, proto.NetworkResourceTypeFetch, proto.NetworkResourceTypeDocument:
 		p.mu.Lock()

@@ -13,6 +13,7 @@ const scripted = `<!doctype html><html><head><title>T</title></head><body><img s
 }, 200))</script></body></html>`
 
 func TestAPageMadeByItsScriptIsRead(t *testing.T) {
+	t.Parallel()
 	b := open(t)
 	s := fakesite.Start(t)
 	s.On("/s", fakesite.HTML(scripted))
