@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,9 +25,11 @@ import (
 )
 
 const (
-	// launchWithin is how long a start may take, stopWithin the last calls for a page.
+	// launchWithin is how long a start may take, answerWithin a sign of life, and
+	// closeWithin the end of a page.
 	launchWithin = 25 * time.Second
-	stopWithin   = 5 * time.Second
+	answerWithin = 5 * time.Second
+	closeWithin  = 10 * time.Second
 	watchEvery   = time.Second
 )
 
@@ -207,7 +210,12 @@ func (c *chromium) watch() {
 // route hands events to the pages they are about, until Chromium is gone. It
 // never waits for a page: one that does not keep up is ended.
 func (c *chromium) route() {
-	defer c.lose()
+	defer func() {
+		if p := recover(); p != nil {
+			c.o.Log.Error("the browser's driver panicked", zap.Any("panic", p), zap.ByteString("stack", debug.Stack()))
+		}
+		c.lose()
+	}()
 	for e := range c.client.Event() {
 		c.mu.Lock()
 		p := c.open[proto.TargetSessionID(e.SessionID)]

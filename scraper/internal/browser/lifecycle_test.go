@@ -112,9 +112,33 @@ func TestItIsConfined(t *testing.T) {
 			t.Error("it runs as root")
 		}
 	}
+	if !sandboxed(t, c) {
+		t.Error("no process of it has a user namespace of its own and a filter of system calls")
+	}
 	if ports := listening(t, c); len(ports) > 0 {
 		t.Errorf("it listens on %v", ports)
 	}
+}
+
+// sandboxed reports whether pages are shown behind Chromium's two walls.
+func sandboxed(t *testing.T, c *chromium) bool {
+	t.Helper()
+	ours, err := os.Readlink("/proc/self/ns/user")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.process.look()
+	c.process.mu.Lock()
+	defer c.process.mu.Unlock()
+	for pid := range c.process.kin {
+		args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		theirs, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/user", pid))
+		if err == nil && theirs != ours && strings.Contains(string(args), "--type=renderer") && strings.Contains(string(status), "Seccomp:\t2") {
+			return true
+		}
+	}
+	return false
 }
 
 // listening lists the TCP sockets that Chromium's main process listens on.

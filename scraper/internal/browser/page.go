@@ -187,7 +187,7 @@ func (p *page) close() {
 		return
 	}
 	// The page's own context has ended by now more often than not (S-083).
-	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
+	ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
 	defer cancel()
 	s, stop := p.c.session(ctx, "")
 	defer stop()
@@ -238,7 +238,7 @@ func (p *page) why(ctx context.Context, err error) error {
 // answers reports whether Chromium itself still answers; it is the page's
 // fault, and not the browser's, if it does.
 func (c *chromium) answers() bool {
-	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
+	ctx, cancel := context.WithTimeout(context.Background(), answerWithin)
 	defer cancel()
 	s, stop := c.session(ctx, "")
 	defer stop()

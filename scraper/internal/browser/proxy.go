@@ -49,7 +49,7 @@ func newProxy(ctx context.Context, site source.Site, guard fetch.Guard, over fun
 	p.dialer.Timeout = 15 * time.Second
 	p.left.Store(maxTraffic)
 	transport := &http.Transport{
-		DialContext: p.dial, DisableCompression: true, MaxIdleConnsPerHost: 6, ResponseHeaderTimeout: pageTimeout, MaxResponseHeaderBytes: 1 << 20,
+		DialContext: p.dial, DisableCompression: true, MaxIdleConnsPerHost: 6, IdleConnTimeout: pageTimeout, ResponseHeaderTimeout: pageTimeout, MaxResponseHeaderBytes: 1 << 20,
 	}
 	forward := &httputil.ReverseProxy{
 		Rewrite:      func(*httputil.ProxyRequest) {},
@@ -152,7 +152,8 @@ func (p *proxy) tunnel(w http.ResponseWriter, r *http.Request) {
 	}
 	site, err := p.dial(r.Context(), "tcp", r.Host)
 	if err != nil {
-		panic(http.ErrAbortHandler)
+		http.Error(w, "no connection", http.StatusBadGateway) // which no page sees
+		return
 	}
 	defer func() { _ = site.Close() }()
 	page, buffered, err := http.NewResponseController(w).Hijack()
