@@ -11,7 +11,8 @@ import (
 	"mangrove/internal/fakesite"
 )
 
-// canary is a service on loopback that no page may reach, in four ways.
+// canary is a service of this machine that no page may reach: a web server and
+// a port on loopback, and a UDP port.
 type canary struct {
 	http     *fakesite.Server
 	tcp, udp string
@@ -25,7 +26,7 @@ func newCanary(t *testing.T) *canary {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	p, err := net.ListenPacket("udp4", net.JoinHostPort(outward(t), "0"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,6 +52,22 @@ func newCanary(t *testing.T) *canary {
 		}
 	}()
 	return c
+}
+
+// outward is an address of this machine that is not loopback, if it has one:
+// WebRTC sends nothing from loopback.
+func outward(t *testing.T) string {
+	t.Helper()
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range all {
+		if n, ok := a.(*net.IPNet); ok && n.IP.To4() != nil && !n.IP.IsLoopback() {
+			return n.IP.String()
+		}
+	}
+	return "127.0.0.1"
 }
 
 func (c *canary) reached() int64 { return c.hits.Load() + int64(len(c.http.Ledger().Requests)) }
@@ -79,7 +96,7 @@ t('ws', () => { new WebSocket('ws://%[2]s/') });
 t('wss', () => { new WebSocket('wss://%[2]s/') });
 t('events', () => { new EventSource('%[1]s/events') });
 t('rtc', () => {
-	const pc = new RTCPeerConnection({iceServers: [{urls: ['stun:%[3]s', 'stun:%[2]s?transport=tcp']}, {urls: ['turn:%[3]s?transport=udp', 'turn:%[2]s?transport=tcp'], username: 'u', credential: 'c'}]});
+	const pc = new RTCPeerConnection({iceServers: [{urls: 'stun:%[3]s'}, {urls: ['turn:%[3]s?transport=udp', 'turn:%[2]s?transport=tcp'], username: 'u', credential: 'c'}]});
 	pc.createDataChannel('x'); return pc.createOffer().then(o => pc.setLocalDescription(o));
 });
 t('transport', () => new WebTransport('https://%[3]s/').ready);
@@ -106,7 +123,7 @@ func TestAHostilePageGetsNowhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(got.Body), `<p id="tried">fetch port name six zero tls file xhr beacon ws wss events rtc`) {
+	if !strings.Contains(string(got.Body), `<p id="tried">fetch port name six zero tls file xhr beacon ws wss events rtc transport popup form`) {
 		t.Errorf("the page did not try: %s", got.Body[max(0, len(got.Body)-600):])
 	}
 	if strings.Contains(string(got.Body), "root:") {
