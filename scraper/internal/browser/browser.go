@@ -92,7 +92,9 @@ func New(o Options) *Browser {
 	o.SoftMemory = orElse(o.SoftMemory, softMemory)
 	o.MaxMemory = orElse(o.MaxMemory, maxMemory)
 	if o.Dir == "" {
-		o.Dir = os.TempDir()
+		if o.Dir = os.TempDir(); len(o.Dir) > maxDir {
+			o.Dir = "/tmp"
+		}
 	}
 	removeProfiles(o.Dir, o.Owner)
 	b := &Browser{o: o, pages: make(chan struct{}, maxPages), gate: make(chan struct{}, 1)}

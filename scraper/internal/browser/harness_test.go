@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -69,6 +70,48 @@ func open(t *testing.T, change ...func(*Options)) *Browser {
 		}
 	})
 	return b
+}
+
+// common is the browser of all tests that do nothing to it.
+var common struct {
+	once sync.Once
+	b    *Browser
+	dir  string
+	err  error
+}
+
+// share returns it; TestMain ends it.
+func share(t *testing.T) *Browser {
+	t.Helper()
+	needChromium(t)
+	common.once.Do(func() {
+		if common.dir, common.err = os.MkdirTemp("/tmp", "mgb-"); common.err == nil {
+			common.err = os.Chmod(common.dir, 0o755)
+		}
+		common.b = New(Options{Owner: "common", Dir: common.dir, Identity: "Mangrove/test", Allow: allowed(), PagesEach: 1000, SoftMemory: maxMemory, Idle: time.Hour})
+	})
+	if common.err != nil {
+		t.Fatal(common.err)
+	}
+	return common.b
+}
+
+// TestMain is also the helper's start, and ends the common browser.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(helperDir); dir != "" {
+		help(dir, os.Getenv("MGB_HELPER_URL"))
+		return
+	}
+	code := m.Run()
+	if common.b != nil {
+		common.b.Close()
+		if left, err := filepath.Glob(filepath.Join(common.dir, "*")); err != nil || len(left) > 0 {
+			fmt.Println("left of the common browser:", left, err)
+			code = 1
+		}
+		_ = os.RemoveAll(common.dir)
+	}
+	os.Exit(code)
 }
 
 // family lists the living processes that name dir in their arguments or

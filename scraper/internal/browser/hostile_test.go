@@ -112,7 +112,7 @@ setTimeout(() => { const p = document.createElement('p'); p.id = 'tried'; p.text
 
 func TestAHostilePageGetsNowhere(t *testing.T) {
 	t.Parallel()
-	b := open(t)
+	b := share(t)
 	c := newCanary(t)
 	s := fakesite.Start(t)
 	s.On("/p", fakesite.HTML(fmt.Sprintf(hostile, c.http.URL, c.tcp, c.udp)))
@@ -149,7 +149,7 @@ func TestAHostilePageGetsNowhere(t *testing.T) {
 // by the same browser at the same time.
 func TestSitesAreKeptApart(t *testing.T) {
 	t.Parallel()
-	b := open(t)
+	b := share(t)
 	one, two := fakesite.Start(t), fakesite.Start(t)
 	hold := make(chan struct{})
 	two.On("/p", fakesite.Answer{ContentType: "text/html", Body: []byte("<p>two</p>"), Hold: hold})
@@ -184,7 +184,7 @@ func TestSitesAreKeptApart(t *testing.T) {
 // The proxy is closed to everybody as soon as the page is read.
 func TestTheWayOutEndsWithThePage(t *testing.T) {
 	t.Parallel()
-	b := open(t)
+	b := share(t)
 	s := fakesite.Start(t)
 	s.On("/p", fakesite.HTML("<p>x</p>"))
 	warm(t, b)

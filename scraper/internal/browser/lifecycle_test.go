@@ -298,14 +298,6 @@ func TestAProgramThatIsNoBrowser(t *testing.T) {
 // read a page and then waits to be killed.
 const helperDir = "MGB_HELPER_DIR"
 
-func TestMain(m *testing.M) {
-	if dir := os.Getenv(helperDir); dir != "" {
-		help(dir, os.Getenv("MGB_HELPER_URL"))
-		return
-	}
-	os.Exit(m.Run())
-}
-
 func help(dir, address string) {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -14,7 +14,7 @@ const scripted = `<!doctype html><html><head><title>T</title></head><body><img s
 
 func TestAPageMadeByItsScriptIsRead(t *testing.T) {
 	t.Parallel()
-	b := open(t)
+	b := share(t)
 	s := fakesite.Start(t)
 	s.On("/s", fakesite.HTML(scripted))
 	s.On("/list.json", fakesite.JSON(`{"title":"Grüße & mehr"}`))

@@ -47,7 +47,7 @@ const challenge = `<html><title>Just a moment...</title><script>window._cf_chl_o
 
 func TestVerdicts(t *testing.T) {
 	t.Parallel()
-	b := open(t)
+	b := share(t)
 	elsewhere := fakesite.Start(t)
 	good := "<html><body><p>words</p></body></html>"
 	access, answered, unreadable := verdict{fault.Access, fault.Answered}, verdict{fault.Network, fault.Answered}, verdict{fault.Parser, fault.Answered}
@@ -173,7 +173,7 @@ func TestPagesThatNeverEnd(t *testing.T) {
 
 func TestAMoveToAnotherHostIsProposed(t *testing.T) {
 	t.Parallel()
-	b := open(t)
+	b := share(t)
 	for status, want := range map[int]string{301: "http://new.example/s?x=1", 302: ""} {
 		s := fakesite.Start(t)
 		s.On("/s", redirect(status, "http://new.example/s?x=1"))
@@ -186,7 +186,7 @@ func TestAMoveToAnotherHostIsProposed(t *testing.T) {
 
 func TestRetryAfterIsKept(t *testing.T) {
 	t.Parallel()
-	b := open(t)
+	b := share(t)
 	s := fakesite.Start(t)
 	s.On("/p", fakesite.Answer{Status: 429, Header: header("Retry-After", "120")})
 	_, err := b.Render(t.Context(), siteOf(t, s), ask(s.URL+"/p"))
@@ -198,7 +198,7 @@ func TestRetryAfterIsKept(t *testing.T) {
 
 func TestNothingAnswers(t *testing.T) {
 	t.Parallel()
-	b := open(t)
+	b := share(t)
 	s := fakesite.Start(t)
 	site := siteOf(t, s)
 	s.Close()
@@ -215,7 +215,7 @@ func TestNothingAnswers(t *testing.T) {
 
 func TestAStopEndsTheRead(t *testing.T) {
 	t.Parallel()
-	b := open(t)
+	b := share(t)
 	s := fakesite.Start(t)
 	s.On("/p", fakesite.Answer{Hold: make(chan struct{})})
 	ctx, cancel := context.WithCancel(t.Context())
