@@ -53,6 +53,7 @@ var may = map[string][]string{
 	"scraper/internal/source/peppercarrot":      {"scraper/internal/source", "scraper/internal/source/markup"},
 	"scraper/internal/source/all":               {"scraper/internal/source", "scraper/internal/source/sample", "scraper/internal/source/mangadex", "scraper/internal/source/peppercarrot"},
 	"scraper/internal/fetch":                    {"scraper/internal/source", "internal/fault", "internal/logging"},
+	"scraper/internal/browser":                  {"scraper/internal/source", "scraper/internal/fetch", "internal/fault", "internal/config"},
 	"scraper/internal/circuit":                  {"internal/fault"},
 	"scraper/internal/poll":                     {"scraper/internal/source", "internal/fault"},
 	"scraper/internal/live":                     {"scraper/internal/source"},
@@ -96,8 +97,12 @@ var may = map[string][]string{
 
 // only says which packages alone may import something, outside tests.
 var only = map[string][]string{
-	"os/exec":                    {"supervisor/internal/child", "internal/pgtest/cluster", "internal/pgtest/schema"},
-	"net/http":                   {"scraper/internal/fetch", "scraper/internal/source/sample", "scraper/internal/source/sample/samplesite", "internal/fakesite", "reader/cmd/mangrove-reader", "reader/internal/account", "reader/internal/pages", "reader/internal/web", "reader/internal/store"},
+	// The browser starts Chromium, which the supervisor cannot: it is renewed and
+	// ended with the pages it reads.
+	"os/exec":               {"supervisor/internal/child", "scraper/internal/browser", "internal/pgtest/cluster", "internal/pgtest/schema"},
+	"github.com/go-rod/rod": {"scraper/internal/browser"},
+	// The browser speaks it to Chromium alone, as the proxy it goes out through.
+	"net/http":                   {"scraper/internal/fetch", "scraper/internal/browser", "scraper/internal/source/sample", "scraper/internal/source/sample/samplesite", "internal/fakesite", "reader/cmd/mangrove-reader", "reader/internal/account", "reader/internal/pages", "reader/internal/web", "reader/internal/store"},
 	"mangrove/migrations":        {"internal/pgtest", "internal/pgtest/schema", "scraper/cmd/mangrove-scraper", "reader/cmd/mangrove-reader"},
 	"github.com/jackc/pgx/v5":    {"internal/pg", "internal/pgtest", "internal/pgtest/schema", "migrations", "scraper/internal/store", "reader/internal/store", "scraper/cmd/mangrove-scraper", "reader/cmd/mangrove-reader"},
 	"mangrove/proto/gen/scraper": {"reader/internal/scraperclient/scrapertest", "scraper/internal/rpc", "scraper/cmd/mangrove-scraper", "reader/internal/scraperclient"},

@@ -45,6 +45,9 @@ const (
 	PostgresBin        = "MANGROVE_POSTGRES_BIN"
 	AllowAddresses     = "MANGROVE_ALLOW_ADDRESSES"
 	SampleURL          = "MANGROVE_SAMPLE_URL"
+	Chromium           = "MANGROVE_CHROMIUM"
+	// ChromiumUnsandboxed has the one value that takes Chromium's sandbox away.
+	ChromiumUnsandboxed = "MANGROVE_CHROMIUM_UNSANDBOXED"
 )
 
 // Names lists every variable, for help and for the supervisor's allow-list.
@@ -52,6 +55,7 @@ func Names() []string {
 	return []string{
 		Data, Library, HTTP, Health, Hosts, LogLevel, DatabaseURL, DatabaseURLOwner, DatabaseURLReader,
 		DatabaseURLScraper, DatabaseURLFile, PostgresBin, AllowAddresses, SampleURL,
+		Chromium, ChromiumUnsandboxed,
 	}
 }
 
@@ -97,6 +101,10 @@ type Config struct {
 	AllowAddresses []netip.Prefix
 	// SampleURL reads the sample Site from there instead of the built-in copy.
 	SampleURL string
+	// Chromium is the browser's program for Sites that need one; "" looks for it.
+	Chromium string
+	// ChromiumUnsandboxed runs it without its sandbox, where that cannot start.
+	ChromiumUnsandboxed bool
 }
 
 // SettingError names the setting that is wrong, what is wrong with it and what
@@ -199,6 +207,16 @@ func Load(environ []string, uid int, home string) (Config, error) {
 			return Config{}, wrong(SampleURL, "is not an http address")
 		}
 		c.SampleURL = strings.TrimRight(v, "/")
+	}
+	if c.Chromium = env[Chromium]; c.Chromium != "" && !filepath.IsAbs(c.Chromium) {
+		return Config{}, wrong(Chromium, "%q is not an absolute path", c.Chromium)
+	}
+	switch v := env[ChromiumUnsandboxed]; v {
+	case "", "no":
+	case "yes":
+		c.ChromiumUnsandboxed = true
+	default:
+		return Config{}, wrong(ChromiumUnsandboxed, "%q is not yes or no", v)
 	}
 	return c, nil
 }

@@ -54,6 +54,8 @@ func TestWrongSettingIsNamed(t *testing.T) {
 		{"MANGROVE_ALLOW_ADDRESSES=10.0.0.0/8,home", AllowAddresses, "home"},
 		{"MANGROVE_HOSTS=https://a.example", Hosts, "host name"},
 		{"MANGROVE_SAMPLE_URL=file:///etc/passwd", SampleURL, "http"},
+		{"MANGROVE_CHROMIUM=chromium", Chromium, "absolute"},
+		{"MANGROVE_CHROMIUM_UNSANDBOXED=1", ChromiumUnsandboxed, "yes or no"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.env, func(t *testing.T) {

@@ -37,6 +37,7 @@ type lanes struct {
 	claims *pgxpool.Pool
 	hub    *live.Hub
 	covers *cover.Shelf
+	pages  fetch.Renderer
 	holder string
 
 	mu      sync.Mutex
@@ -44,13 +45,13 @@ type lanes struct {
 	keepers map[string]*keeper
 }
 
-func newLanes(cfg config.Config, log *zap.Logger, db *store.Store, claims *pgxpool.Pool, hub *live.Hub, covers *cover.Shelf) *lanes {
+func newLanes(cfg config.Config, log *zap.Logger, db *store.Store, claims *pgxpool.Pool, hub *live.Hub, covers *cover.Shelf, pages fetch.Renderer) *lanes {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
 	return &lanes{
-		cfg: cfg, log: log, db: db, claims: claims, hub: hub, covers: covers, working: map[string]*lane.Lane{}, keepers: map[string]*keeper{},
+		cfg: cfg, log: log, db: db, claims: claims, hub: hub, covers: covers, pages: pages, working: map[string]*lane.Lane{}, keepers: map[string]*keeper{},
 		// One scraper a data folder (SUP-7), so host and folder name it.
 		holder: host + ":" + cfg.DataDir,
 	}
@@ -215,7 +216,7 @@ func (l *lanes) work(ctx context.Context, a source.Adapter, k *keeper, claim *st
 	gate := &lane.Gate{}
 	client := fetch.New(fetch.Options{
 		Site: site, Slots: lane.NewSlots(site, gate.Allow, rest), Identity: identity(),
-		Guard: fetch.Guard{Allow: l.cfg.AllowAddresses, Loopback: site.Loopback},
+		Guard: fetch.Guard{Allow: l.cfg.AllowAddresses, Loopback: site.Loopback}, Renderer: l.pages,
 	})
 	defer client.Close()
 	w := lane.New(lane.Options{

@@ -20,6 +20,7 @@ import (
 	"mangrove/internal/pg"
 	"mangrove/migrations"
 	scraperv1 "mangrove/proto/gen/scraper/v1"
+	"mangrove/scraper/internal/browser"
 	"mangrove/scraper/internal/cover"
 	"mangrove/scraper/internal/follow"
 	"mangrove/scraper/internal/inventory"
@@ -83,7 +84,17 @@ func run(ctx context.Context, cfg config.Config, log *zap.Logger) error {
 		return &exit{config.ExitConfig, fmt.Errorf("%s: %w", config.DatabaseURLScraper, err)}
 	}
 	defer claims.Close()
-	lanes := newLanes(cfg, log, db, claims, hub, covers)
+	// It starts nothing until a Site asks for a page, and ends after the Lanes.
+	pages := browser.New(browser.Options{
+		Program: cfg.Chromium, Unsandboxed: cfg.ChromiumUnsandboxed, Owner: cfg.DataDir, Allow: cfg.AllowAddresses, Identity: identity(), Log: log,
+	})
+	defer pages.Close()
+	for _, a := range adapters {
+		if err := pages.Available(); err != nil && a.Site().Browser {
+			log.Warn("this Site cannot be read", zap.String("site", a.Site().Key), zap.Error(err))
+		}
+	}
+	lanes := newLanes(cfg, log, db, claims, hub, covers, pages)
 	wake := lanes.wake
 
 	server := grpcserver.New(log, grpc.Creds(grpcserver.PeerCredentials(os.Geteuid())))

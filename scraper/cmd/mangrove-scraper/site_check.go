@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"text/tabwriter"
 
 	"mangrove/internal/config"
 	"mangrove/internal/fault"
+	"mangrove/scraper/internal/browser"
 	"mangrove/scraper/internal/fetch"
 	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/poll"
@@ -38,11 +40,13 @@ func siteCheck(ctx context.Context, cfg config.Config, args []string, s streams)
 	if len(args) < 2 {
 		return nil
 	}
-	if d.Browser {
-		_, _ = fmt.Fprintln(s.out, "browser: true is left aside here: the page is read as it is sent, before its scripts have run")
-	}
+	// An owner of its own: a running scraper's profile is not ours to remove.
+	pages := browser.New(browser.Options{
+		Program: cfg.Chromium, Unsandboxed: cfg.ChromiumUnsandboxed, Owner: fmt.Sprintf("%s %d", cfg.DataDir, os.Getpid()), Allow: cfg.AllowAddresses, Identity: identity(),
+	})
+	defer pages.Close()
 	client := fetch.New(fetch.Options{
-		Site: d, Slots: lane.NewSlots(d, func() error { return nil }, 0), Identity: identity(), Guard: fetch.Guard{Allow: cfg.AllowAddresses},
+		Site: d, Slots: lane.NewSlots(d, func() error { return nil }, 0), Identity: identity(), Guard: fetch.Guard{Allow: cfg.AllowAddresses}, Renderer: pages,
 	})
 	defer client.Close()
 	c := &checking{site: site, fetch: &remembering{fetcher: client}, file: file, out: s.out}

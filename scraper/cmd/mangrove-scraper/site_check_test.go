@@ -21,6 +21,9 @@ func TestSiteCheck(t *testing.T) {
 	fake.On("/c/2", fakesite.HTML(`<main><img src="/1.png"><img data-src="/2.png"></main>`))
 	fake.On("/c/3", fakesite.HTML(`<main></main>`))
 	fake.On("/find", fakesite.HTML(`<ul><li><a href="/series/one">One</a></ul>`))
+	// The page says which bytes it was sent in; what the browser makes of it is UTF-8.
+	fake.On("/series/made", fakesite.Answer{ContentType: "text/html", Body: []byte("<meta charset=windows-1251><body><script>setTimeout(() => { document.body.innerHTML = '<main><h1>\xcc\xe0\xed\xe3\xe0</h1><ul><li><a href=/c/2>Chapter 2</a></ul></main>' }, 300)</script>")})
+	fake.On("/series/headed", fakesite.Answer{ContentType: "text/html; charset=windows-1251", Body: []byte("<main><h1>\xcc\xe0\xed\xe3\xe0</h1><ul><li><a href=/c/2>Chapter 2</a></ul></main>")})
 	body := strings.NewReplacer("item: li\n", "item: li\n  number: a\n  date: time\n").Replace(describe(host, "Comic", "one")) +
 		"search:\n  read: http://" + host + "/find?q={query}\n  item: li\n  title: a\n"
 	write := func(name, body string) string {
@@ -31,7 +34,10 @@ func TestSiteCheck(t *testing.T) {
 		return file
 	}
 	good := write("comic.yaml", body)
+	scripted := write("scripted.yaml", strings.Replace(body, "series:\n", "browser: true\nseries:\n", 1))
 	cfg := config.Config{AllowAddresses: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}
+	browserless := cfg
+	browserless.Chromium = "/nonexistent/chromium"
 	tests := []struct {
 		name     string
 		cfg      config.Config
@@ -47,6 +53,10 @@ func TestSiteCheck(t *testing.T) {
 			"series.landmark", `series.title      1  ["One\x1b[31m"]`, "chapters.item", `chapters.date     0  nothing (` + good, "a Poll ends in ok", "2 chapters", "0 without a number, 2 without a date",
 			"the chapter /c/2", `pages.source    2  ["/1.png" "/2.png"]`, "2 pages, from " + fake.URL + "/1.png",
 		}, nil},
+		{"a Series whose answer's header names its character set", cfg, []string{good, fake.URL + "/series/headed"}, "", []string{`["Манга"]`, "a Poll ends in ok"}, nil},
+		{"a Series that a script makes", cfg, []string{scripted, fake.URL + "/series/made"}, "", []string{`["Манга"]`, "a Poll ends in ok", "1 chapter"}, nil},
+		{"the same without a browser", cfg, []string{good, fake.URL + "/series/made"}, "ends in unfetchable", []string{`the page has no main`}, nil},
+		{"the same where there is none", browserless, []string{scripted, fake.URL + "/series/made"}, "ends in unreachable", []string{"MANGROVE_CHROMIUM: /nonexistent/chromium cannot be run"}, nil},
 		{"a parked page", cfg, []string{good, fake.URL + "/series/parked"}, "ends in unfetchable", []string{"series.landmark   0  nothing (" + good + ":8)", `the page has no main`}, nil},
 		{"a refusal", cfg, []string{good, fake.URL + "/series/shut"}, "ends in refused", []string{"status 403"}, nil},
 		{"a title that is not there", cfg, []string{good, fake.URL + "/series/none"}, "ends in not_found", nil, nil},

@@ -210,9 +210,15 @@ func orUntyped(mediaType string) string {
 }
 
 func mediaTypeOf(h http.Header) string {
-	mt, _, err := mime.ParseMediaType(h.Get("Content-Type"))
-	if err != nil {
-		return ""
-	}
+	mt, _ := contentType(h)
 	return mt
+}
+
+// contentType is an answer's media type and character set, as far as stated.
+func contentType(h http.Header) (mediaType, charset string) {
+	mt, params, err := mime.ParseMediaType(h.Get("Content-Type"))
+	if err != nil {
+		return "", ""
+	}
+	return mt, params["charset"]
 }

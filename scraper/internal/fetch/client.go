@@ -9,8 +9,6 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptrace"
 	"net/url"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -48,6 +46,8 @@ type Options struct {
 	Guard Guard
 	// Identity is the User-Agent: who is asking, stated plainly.
 	Identity string
+	// Renderer reads the pages of a Site that needs a browser; nil if there is none.
+	Renderer Renderer
 	// FirstWait is the wait before the second try; 0 means two seconds.
 	FirstWait time.Duration
 }
@@ -70,7 +70,7 @@ func New(o Options) *Client {
 		// New fails for no input it is given here.
 		panic(err)
 	}
-	dialer := o.Guard.dialer()
+	dialer := o.Guard.Dialer()
 	dialer.Timeout = 15 * time.Second
 	inFlight := max(o.Site.ImagesInFlight, 2)
 	c := &Client{o: o}
@@ -88,18 +88,7 @@ func New(o Options) *Client {
 			MaxResponseHeaderBytes: 1 << 20,
 		},
 		CheckRedirect: func(req *http.Request, via []*http.Request) error {
-			if len(via) > maxRedirects {
-				return errLoop
-			}
-			if via[len(via)-1].URL.Scheme == "https" && req.URL.Scheme != "https" {
-				return errScheme
-			}
-			err := c.allowed(req.URL)
-			if errors.Is(err, errHost) && req.URL.User == nil {
-				status := req.Response.StatusCode
-				return &source.Elsewhere{URL: req.URL.String(), Permanent: status == http.StatusMovedPermanently || status == http.StatusPermanentRedirect}
-			}
-			return err
+			return Redirected(c.o.Site, via[len(via)-1].URL, req.URL, req.Response.StatusCode, len(via))
 		},
 	}
 	return c
@@ -108,44 +97,13 @@ func New(o Options) *Client {
 // Close drops idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-func (c *Client) allowed(u *url.URL) error {
-	if u.Scheme != "http" && u.Scheme != "https" {
-		return errScheme
-	}
-	if u.User != nil || !slices.ContainsFunc(c.o.Site.Hosts, func(h string) bool { return declares(h, u) }) {
-		return errHost
-	}
-	return nil
-}
-
-// declares reports whether a declared host is that of u. Of "*.example.net" only
-// whole labels below it are, and only on the standard ports.
-func declares(host string, u *url.URL) bool {
-	suffix, wild := strings.CutPrefix(host, "*")
-	if !wild {
-		return host == u.Host || host == u.Hostname() && standardPort(u.Port())
-	}
-	below, ok := strings.CutSuffix(strings.ToLower(u.Hostname()), suffix)
-	if !ok || !strings.HasPrefix(suffix, ".") || !standardPort(u.Port()) {
-		return false
-	}
-	for label := range strings.SplitSeq(below, ".") {
-		if label == "" || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
-			return false
-		}
-	}
-	return true
-}
-
-func standardPort(p string) bool { return p == "" || p == "80" || p == "443" }
-
 // Get asks for r and returns the answer, or a classified error. Network
 // failures are tried again a few times, each through a slot of its own; nothing
 // else ever is.
 func (c *Client) Get(ctx context.Context, r source.Request) (*source.Response, error) {
 	u, err := url.Parse(r.URL)
 	if err == nil {
-		err = c.allowed(u)
+		err = Allowed(c.o.Site, u)
 	}
 	if err != nil {
 		return nil, transportFault(r.URL, err, true)
@@ -158,7 +116,7 @@ func (c *Client) Get(ctx context.Context, r source.Request) (*source.Response, e
 		switch {
 		case err == nil:
 			return resp, nil
-		case ctx.Err() != nil, !fault.Is(err, fault.Network), asksForQuiet(err):
+		case ctx.Err() != nil, !fault.Is(err, fault.Network), asksForQuiet(err), errors.Is(err, errNoBrowser):
 			return nil, backoff.Permanent(err)
 		}
 		return nil, err
@@ -204,6 +162,9 @@ func (c *Client) once(ctx context.Context, r source.Request) (*source.Response, 
 		return nil, err
 	}
 	defer release()
+	if c.o.Site.Browser && r.Want == source.WantHTML {
+		return c.render(ctx, r)
+	}
 
 	timeout, limit := metadataTimeout, int64(maxMetadata)
 	if r.Want == source.WantImage {
@@ -229,14 +190,9 @@ func (c *Client) once(ctx context.Context, r source.Request) (*source.Response, 
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if err := statusFault(r.URL, resp, time.Now()); err != nil {
-		// A challenge is one with any status (POLL-1). Reading a little also lets
-		// the connection be used again.
+		// Reading a little also lets the connection be used again.
 		head, _ := io.ReadAll(io.LimitReader(resp.Body, challengeHead))
-		if !fault.Is(err, fault.Access) && mediaTypeOf(resp.Header) == "text/html" && isChallenge(head) {
-			refusal := challenged(logging.URL(r.URL))
-			refusal.RetryAfter = retryAfter(resp.Header, time.Now())
-			err = refusal
-		}
+		err = Unmasked(r.URL, err, resp.Header, head, time.Now())
 		if !fault.Is(err, fault.Network) {
 			// Before the slot is given back: who waits for it may be of this Batch.
 			r.Batch.End()
@@ -246,12 +202,12 @@ func (c *Client) once(ctx context.Context, r source.Request) (*source.Response, 
 	out := &source.Response{
 		URL:        resp.Request.URL.String(),
 		Permanent:  permanently(resp),
-		MediaType:  mediaTypeOf(resp.Header),
 		Validators: source.Validators{ETag: resp.Header.Get("ETag"), LastModified: resp.Header.Get("Last-Modified")},
 	}
+	out.MediaType, out.Charset = contentType(resp.Header)
 	if resp.StatusCode == http.StatusNotModified {
 		if r.Validators == (source.Validators{}) {
-			return nil, fault.Newf(fault.Network, "get", logging.URL(r.URL), "the Site answered 304 to a request without validators").WithEvidence(fault.Answered)
+			return nil, unasked304(r.URL)
 		}
 		out.NotModified = true
 		return out, nil
@@ -261,7 +217,7 @@ func (c *Client) once(ctx context.Context, r source.Request) (*source.Response, 
 		return nil, transportFault(r.URL, err, true)
 	}
 	if int64(len(out.Body)) > limit {
-		return nil, fault.New(fault.Parser, "get", logging.URL(r.URL), errTooLarge).WithEvidence(fault.Answered)
+		return nil, TooLarge(r.URL)
 	}
 	if err := bodyFault(r.URL, r.Want, out.MediaType, out.Body); err != nil {
 		return nil, err
@@ -286,7 +242,7 @@ func setIf(h http.Header, name, value string) {
 func permanently(resp *http.Response) bool {
 	moved := false
 	for r := resp.Request.Response; r != nil; r = r.Request.Response {
-		if r.StatusCode != http.StatusMovedPermanently && r.StatusCode != http.StatusPermanentRedirect {
+		if !Permanent(r.StatusCode) {
 			return false
 		}
 		moved = true

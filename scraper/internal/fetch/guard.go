@@ -86,10 +86,10 @@ func (g Guard) Check(address string) error {
 	return nil
 }
 
-// dialer dials only what the guard lets through. The check runs on the address
+// Dialer dials only what the guard lets through. The check runs on the address
 // about to be connected, after every look-up, so that a name that resolves
 // differently the second time gains nothing.
-func (g Guard) dialer() *net.Dialer {
+func (g Guard) Dialer() *net.Dialer {
 	return &net.Dialer{
 		ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error { return g.Check(address) },
 	}

@@ -41,7 +41,7 @@ func TestDeclaredHosts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := c.allowed(u); (err == nil) != tt.allowed {
+			if err := Allowed(c.o.Site, u); (err == nil) != tt.allowed {
 				t.Errorf("%s: %v, want allowed %v", tt.address, err, tt.allowed)
 			}
 		})

@@ -170,6 +170,10 @@ type Request struct {
 	Referer    string
 	// Batch, when not nil, is that of the requests it stands or falls with.
 	Batch *Batch
+	// Landmark is a CSS selector of a part that every page of this kind has. On
+	// a Site read through the browser the read waits for it, within bounds; the
+	// adapter still looks for it itself (POLL-10). It may be "".
+	Landmark string
 }
 
 // ErrWithdrawn is why a request was never sent: its Batch had ended.
@@ -210,8 +214,10 @@ type Response struct {
 	Permanent   bool
 	NotModified bool
 	MediaType   string
-	Body        []byte
-	Validators  Validators
+	// Charset is the character set the answer's header states; "" if it does not.
+	Charset    string
+	Body       []byte
+	Validators Validators
 }
 
 // Fetcher asks a Site, within its Lane. Its errors are classified.

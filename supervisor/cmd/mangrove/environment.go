@@ -31,7 +31,7 @@ func common(c config.Config) []string {
 }
 
 func scraperEnvironment(environ []string, c config.Config) []string {
-	return environment(environ, []string{config.AllowAddresses, config.SampleURL},
+	return environment(environ, []string{config.AllowAddresses, config.SampleURL, config.Chromium, config.ChromiumUnsandboxed},
 		append(common(c), config.DatabaseURLFile+"="+filepath.Join(c.SecretsDir(), "scraper.url"))...)
 }
 

@@ -27,6 +27,8 @@ func settingTable() []setting {
 		{config.PostgresBin, "the folder of the programs postgres and initdb", "looked for"},
 		{config.AllowAddresses, "private addresses or ranges the scraper may read from", "none"},
 		{config.SampleURL, "where the sample Site is read from", "the built-in copy"},
+		{config.Chromium, "the program of the browser for Sites that need one", "looked for"},
+		{config.ChromiumUnsandboxed, "yes runs it without its sandbox, which lets a hostile page further in", "no"},
 	}
 }
 

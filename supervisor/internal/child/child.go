@@ -1,7 +1,7 @@
 // Package child runs the programs that Mangrove supervises: each in a process
 // group of its own, with no environment but what it is given, its output kept.
-// It is the only importer of os/exec. It decides nothing: it neither restarts
-// a program nor knows which ones there are.
+// It decides nothing: it neither restarts a program nor knows which ones there
+// are.
 package child
 
 import (

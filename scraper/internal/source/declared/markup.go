@@ -19,18 +19,15 @@ const maxElements = 150_000
 // maxText bounds the text taken from one element, in bytes.
 const maxText = 64 << 10
 
-// parseHTML reads a page in its own character set: the declared one, or what its
-// first bytes say.
-func parseHTML(body []byte, declared string) (*html.Node, error) {
-	if declared == "" {
-		e, _, _ := charset.DetermineEncoding(body[:min(len(body), 1024)], "text/html")
-		if out, err := e.NewDecoder().Bytes(body); err == nil {
-			body = out
-		}
-	} else if e, err := htmlindex.Get(declared); err == nil {
-		if out, err := e.NewDecoder().Bytes(body); err == nil {
-			body = out
-		}
+// parseHTML reads a page in its own character set: the stated one, or, where none
+// that is known is, what its first bytes say.
+func parseHTML(body []byte, stated string) (*html.Node, error) {
+	set, err := htmlindex.Get(stated)
+	if err != nil {
+		set, _, _ = charset.DetermineEncoding(body[:min(len(body), 1024)], "text/html")
+	}
+	if out, err := set.NewDecoder().Bytes(body); err == nil {
+		body = out
 	}
 	doc, err := html.Parse(bytes.NewReader(body))
 	if err != nil {

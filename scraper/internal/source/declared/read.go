@@ -83,7 +83,11 @@ func (s *Described) open(ctx context.Context, f source.Fetcher, address string, 
 	if p.json {
 		want = source.WantJSON
 	}
-	resp, err := f.Get(ctx, source.Request{URL: address, Want: want, Validators: v})
+	ask := source.Request{URL: address, Want: want, Validators: v}
+	if l, ok := p.landmark.(css); ok {
+		ask.Landmark = l.match.String()
+	}
+	resp, err := f.Get(ctx, ask)
 	if err != nil || resp.NotModified {
 		return document{resp: resp}, err
 	}
@@ -106,7 +110,12 @@ func (s *Described) parse(resp *source.Response, p section) (document, error) {
 		d.page = node{json: v}
 		return d, nil
 	}
-	doc, err := parseHTML(resp.Body, s.charset)
+	set := s.charset
+	if set == "" || s.site.Browser {
+		// What a browser made of a page is UTF-8, whatever the page says it was.
+		set = resp.Charset
+	}
+	doc, err := parseHTML(resp.Body, set)
 	if err != nil {
 		return d, source.Unparsed(subject(resp.URL), "%s", err)
 	}
