@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"mangrove/internal/config"
 	"mangrove/internal/durable"
@@ -91,20 +92,35 @@ func Lock(c config.Config) (*durable.Lock, error) {
 	return lock, nil
 }
 
+// portWait is how long a taken port is waited for. After kill -9 of a supervisor
+// its lock is free a little before the kernel has taken the reader's port back.
+const portWait = 2 * time.Second
+
 // Ports binds the health address, which stays bound, and makes sure that the
 // reader will be able to bind its own.
 func Ports(c config.Config) (net.Listener, error) {
-	health, err := net.Listen("tcp", c.Health)
+	until := time.Now().Add(portWait)
+	health, err := bind(c.Health, until)
 	if err != nil {
 		return nil, portError(config.Health, c.Health, err)
 	}
-	reader, err := net.Listen("tcp", c.HTTP)
+	reader, err := bind(c.HTTP, until)
 	if err != nil {
 		_ = health.Close()
 		return nil, portError(config.HTTP, c.HTTP, err)
 	}
 	_ = reader.Close()
 	return health, nil
+}
+
+func bind(address string, until time.Time) (net.Listener, error) {
+	for {
+		l, err := net.Listen("tcp", address)
+		if err == nil || !errors.Is(err, syscall.EADDRINUSE) || time.Now().After(until) {
+			return l, err
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
 }
 
 func portError(name, address string, err error) error {
