@@ -46,7 +46,7 @@ func fromLane(l *scraperv1.Lane) Lane {
 	return Lane{
 		Site: l.GetSite(), SiteName: l.GetSiteName(), Circuit: l.GetCircuit(), CircuitReason: l.GetCircuitReason(),
 		CircuitSince: when(l.GetCircuitSince()), CircuitUntil: when(l.GetCircuitUntil()), Activity: l.GetActivity(),
-		Trouble: l.GetTrouble(), TroubleSince: when(l.GetTroubleSince()),
+		Trouble: l.GetTrouble(), TroubleSince: when(l.GetTroubleSince()), Needs: l.GetNeeds(),
 	}
 }
 

@@ -51,6 +51,9 @@ type Lane struct {
 	CircuitSince, CircuitUntil             time.Time
 	Activity, Trouble                      string
 	TroubleSince                           time.Time
+	// Needs is "browser" while the Site is read through one and the scraper can
+	// start none, else "".
+	Needs string
 }
 
 // State is everything the scraper knows that a Series page shows. Failure, Job

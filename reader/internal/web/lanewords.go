@@ -69,6 +69,20 @@ func refusedSince(l scraperclient.Lane) time.Time {
 	return l.CircuitSince
 }
 
+// browserless reports whether a Site is not read because this machine lacks the
+// browser it needs; the Site itself has done nothing wrong. What it did before
+// that, a refusal or a pause, goes first.
+func browserless(l scraperclient.Lane) bool {
+	return l.Needs == "browser" && l.Circuit != "paused" && l.Trouble != "refused"
+}
+
+// installBrowser is what an operator can do about it.
+const (
+	browserCommand = "sudo apt-get install chromium"
+	installBrowser = "Its pages are made by scripts, and Mangrove can start no Chromium here. Install it, or set MANGROVE_CHROMIUM to where it lies; " +
+		"the scraper's log says what stands in the way. The Site is then read again by itself."
+)
+
 // laneItem words a Lane for the Worklist: what is the matter, since and until
 // when, and that its Series are not to blame.
 func laneItem(d scraperclient.LaneDetail, now time.Time) (laneNotice, bool) {
@@ -92,6 +106,10 @@ func laneItem(d scraperclient.LaneDetail, now time.Time) (laneNotice, bool) {
 	case d.Circuit == "paused":
 		n.Heading = name + " paused by an operator since " + Clock(d.CircuitSince, now) + "."
 		n.Text = wait + " It ends with a Resume."
+	case browserless(d.Lane):
+		n.Tone, n.Icon = "warn", "unplug"
+		n.Heading = name + " needs a browser, which is missing here."
+		n.Text = installBrowser + " " + wait + " Nothing is held against them."
 	case d.Circuit == "open", d.Circuit == "probing":
 		n.Heading = name + ": " + lowerFirst(p.Word) + "."
 		n.Text = "It has not answered since " + Clock(d.CircuitSince, now) + ". This ends by itself. Nothing is held against its Series."
@@ -135,6 +153,9 @@ func laneHelp(d scraperclient.LaneDetail, now time.Time) (laneNotice, bool) {
 			n.Heading = "Paused by an operator"
 			n.Text = "Nothing has been sent since " + since + ". To go on:"
 		}
+	case browserless(d.Lane):
+		n.Tone, n.Icon = "warn", "unplug"
+		n.Heading, n.Text, n.Command = "It needs a browser, which is missing here", installBrowser+untouched, browserCommand
 	case d.Trouble == "refused":
 		n.Heading = "The Site refused since " + Clock(d.TroubleSince, now)
 		n.Text = "It is asked again at its next turn; if it refuses again, its Lane is paused." + untouched
@@ -197,6 +218,8 @@ func evidence(d scraperclient.LaneDetail, now time.Time) string {
 		return "Lane refused since " + Clock(refusedSince(d.Lane), now) + still
 	case d.Circuit == "paused":
 		return "Lane paused since " + Clock(d.CircuitSince, now) + still
+	case browserless(d.Lane):
+		return "Lane has no browser to read with" + still
 	case d.Trouble == "unreachable":
 		return "Site not reachable since " + Clock(d.TroubleSince, now) + still
 	case d.Circuit == "open", d.Circuit == "probing":

@@ -47,7 +47,7 @@ func runningOf(u account.User, p scraperclient.Presence) *running {
 // needsPerson reports whether a Lane goes on only after someone acts. One that
 // somebody paused waits for nobody: it was meant.
 func needsPerson(l scraperclient.Lane) bool {
-	return l.Trouble == "refused" || l.Circuit == "paused" && l.CircuitReason != "operator"
+	return l.Trouble == "refused" || l.Circuit == "paused" && l.CircuitReason != "operator" || browserless(l)
 }
 
 // unanswered reports whether the scraper has not given its word: it is away, or

@@ -118,6 +118,9 @@ func laneTrouble(l *scraperclient.Lane, now time.Time) (p pill, ok bool) {
 	if l == nil {
 		return pill{}, false
 	}
+	if browserless(*l) {
+		return pill{"unplug", "Not read: the server lacks a browser", "warn", l.Trouble}, true
+	}
 	switch l.Trouble {
 	case "refused":
 		return pill{"lock", "Site refused since " + Clock(l.TroubleSince, now), "bad", l.Trouble}, true

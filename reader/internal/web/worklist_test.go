@@ -247,17 +247,23 @@ func TestLaneTroubleIsOneNoticeAndNeverASeries(t *testing.T) {
 			d.RetryAfter = timestamppb.New(now.Add(time.Minute))
 		}
 	}
-	s.scraper.SetLanes(now,
+	browserless := func(circuit, reason, trouble string) func(*scraperv1.LaneDetail) {
+		return func(d *scraperv1.LaneDetail) {
+			set(circuit, reason, trouble)(d)
+			d.Lane.Needs = "browser"
+		}
+	}
+	s.scraper.SetLanes(now, lane("scripted", 0, browserless("open", "outage", "unreachable")), lane("asks", 0, browserless("closed", "", "refused")),
 		lane("access", 1, set("paused", "access", "refused")), lane("systemic", 0, set("paused", "systemic", "")), lane("operator", 0, set("paused", "operator", "")),
 		lane("open", 0, set("open", "outage", "unreachable")), lane("gone", 0, set("closed", "", "unreachable")), lane("closed", 1, nil))
 	s.know()
 	_, body := s.get(mo, "/worklist")
 	until := Clock(now.Add(time.Minute), now)
 	has(t, body, "ACCESS refused since", "It asked for quiet until "+until, "1,204 Series wait. Nothing is held against them.", "SYSTEMIC paused since", "its pages are not understood",
-		"OPERATOR paused by an operator since", "OPEN: resting until "+until, "GONE not reachable since", `href="/lanes#lane-access"`,
-		"; this age is not being re-tested", "Lane last read 40 min ago", `id="side-lanes">2<span class="sr"> needing a person`)
-	if n := strings.Count(body, "See the Lane"); n != 5 {
-		t.Errorf("%d notices for five Sites", n)
+		"OPERATOR paused by an operator since", "OPEN: resting until "+until, "GONE not reachable since", "SCRIPTED needs a browser, which is missing here.", "ASKS refused since", `href="/lanes#lane-access"`,
+		"; this age is not being re-tested", "Lane last read 40 min ago", `id="side-lanes">4<span class="sr"> needing a person`)
+	if n := strings.Count(body, "See the Lane"); n != 7 {
+		t.Errorf("%d notices for seven Sites", n)
 	}
 	if got := titlesOf(body); len(got) != 2 {
 		t.Errorf("rows %v", got)
@@ -265,7 +271,8 @@ func TestLaneTroubleIsOneNoticeAndNeverASeries(t *testing.T) {
 	hasNot(t, body, `<span class="exact">refused`, `<span class="exact">unreachable`)
 	_, body = s.get(mo, "/lanes")
 	has(t, body, "<code>mangrove resume access</code>", "<code>mangrove resume systemic</code>", "<code>mangrove resume operator</code>", "The Site refuses to answer",
-		"No Series is marked as failing because of this.", "Resting until "+until, "this ends by itself", "Not reachable since")
+		"No Series is marked as failing because of this.", "Resting until "+until, "this ends by itself", "Not reachable since",
+		"It needs a browser, which is missing here", "<code>sudo apt-get install chromium</code>")
 	if n := strings.Count(body, "mangrove resume"); n != 3 {
 		t.Errorf("%d commands: only an operator ends a pause, the rest ends by itself", n)
 	}

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -72,6 +73,8 @@ type Browser struct {
 	current *chromium
 	closed  bool
 	idle    *time.Timer
+	// failed is why the last start did not succeed; nil once one did.
+	failed atomic.Pointer[error]
 }
 
 var _ fetch.Renderer = (*Browser)(nil)
@@ -111,10 +114,16 @@ func orElse[T comparable](v, fallback T) T {
 	return v
 }
 
-// Available says whether a browser could be started: nil, or why not.
+// Available says whether a browser can be started, as far as is known: nil, or
+// why not.
 func (b *Browser) Available() error {
-	_, err := find(b.o.Program)
-	return err
+	if _, err := find(b.o.Program); err != nil {
+		return err
+	}
+	if failed := b.failed.Load(); failed != nil {
+		return *failed
+	}
+	return nil
 }
 
 // Render reads a page: it goes to r.URL, waits until the page's scripts have put
@@ -192,8 +201,12 @@ func (b *Browser) ready(ctx context.Context) (c *chromium, busy <-chan struct{},
 	if b.current == nil {
 		c, err := launch(ctx, b.o)
 		if err != nil {
+			if ctx.Err() == nil {
+				b.failed.Store(&err)
+			}
 			return nil, nil, err
 		}
+		b.failed.Store(nil)
 		b.current = c
 	}
 	c = b.current

@@ -285,9 +285,15 @@ func TestAProgramThatIsNoBrowser(t *testing.T) {
 	s, site := wordsAt(t)
 	b := New(o)
 	defer b.Close()
+	if err := b.Available(); err != nil {
+		t.Errorf("before the first start nothing is known against it: %v", err)
+	}
 	_, err := b.Render(t.Context(), site, ask(s.URL+"/p"))
 	if got := verdictOf(t, err); got != (verdict{fault.Network, fault.NoRead}) {
 		t.Errorf("%v, want no read", err)
+	}
+	if b.Available() == nil {
+		t.Error("after a start that failed it counts as available")
 	}
 	if left, _ := filepath.Glob(filepath.Join(o.Dir, "*")); len(left) > 0 {
 		t.Errorf("left: %v", left)

@@ -64,12 +64,16 @@ const undescribed = " (its description is gone)"
 
 func (s *Server) lane(l store.LaneRow) *scraperv1.Lane {
 	name := s.siteName(l.Site)
-	if _, ok := s.Adapters.Get(l.Site); !ok {
+	needs := ""
+	if a, ok := s.Adapters.Get(l.Site); !ok {
 		name = l.Site + undescribed
+	} else if a.Site().Browser && s.Browser != nil && s.Browser() != nil {
+		needs = "browser"
 	}
 	out := &scraperv1.Lane{
 		Site: l.Site, SiteName: name, Circuit: string(l.Circuit.State), CircuitReason: string(l.Circuit.Reason),
 		CircuitUntil: stamp(l.Circuit.Until), Activity: string(l.Activity), Trouble: string(l.Trouble), TroubleSince: stamp(l.TroubleSince),
+		Needs: needs,
 	}
 	if !l.Circuit.Asking() {
 		out.CircuitSince = stamp(l.Circuit.Since)

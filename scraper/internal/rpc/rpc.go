@@ -78,6 +78,8 @@ type Server struct {
 	Searches Searches
 	Hub      *live.Hub
 	Adapters *source.Registry
+	// Browser says why no browser can be started, or nil; a nil func never does.
+	Browser func() error
 	// Wake makes a Site's Lane look for work.
 	Wake func(site string)
 }

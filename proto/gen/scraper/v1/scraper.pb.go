@@ -599,7 +599,9 @@ type Lane struct {
 	// trouble is "", "refused" or "unreachable": the Lane-level item of POLL-8.
 	Trouble string `protobuf:"bytes,8,opt,name=trouble,proto3" json:"trouble,omitempty"`
 	// trouble_since is when that trouble began.
-	TroubleSince  *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=trouble_since,json=troubleSince,proto3" json:"trouble_since,omitempty"`
+	TroubleSince *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=trouble_since,json=troubleSince,proto3" json:"trouble_since,omitempty"`
+	// needs is "browser" while the Site is read through one and none can be started, else "".
+	Needs         string `protobuf:"bytes,10,opt,name=needs,proto3" json:"needs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -695,6 +697,13 @@ func (x *Lane) GetTroubleSince() *timestamppb.Timestamp {
 		return x.TroubleSince
 	}
 	return nil
+}
+
+func (x *Lane) GetNeeds() string {
+	if x != nil {
+		return x.Needs
+	}
+	return ""
 }
 
 // SeriesState is everything a Series page shows that the scraper knows.
@@ -3533,7 +3542,7 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\x05class\x18\x06 \x01(\tR\x05class\x125\n" +
 	"\bretry_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\aretryAt\x129\n" +
 	"\n" +
-	"changed_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\tchangedAt\"\xf1\x02\n" +
+	"changed_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\tchangedAt\"\x87\x03\n" +
 	"\x04Lane\x12\x12\n" +
 	"\x04site\x18\x01 \x01(\tR\x04site\x12\x1b\n" +
 	"\tsite_name\x18\x02 \x01(\tR\bsiteName\x12\x18\n" +
@@ -3543,7 +3552,9 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\rcircuit_until\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\fcircuitUntil\x12\x1a\n" +
 	"\bactivity\x18\a \x01(\tR\bactivity\x12\x18\n" +
 	"\atrouble\x18\b \x01(\tR\atrouble\x12?\n" +
-	"\rtrouble_since\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\ftroubleSince\"\xed\x04\n" +
+	"\rtrouble_since\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\ftroubleSince\x12\x14\n" +
+	"\x05needs\x18\n" +
+	" \x01(\tR\x05needs\"\xed\x04\n" +
 	"\vSeriesState\x123\n" +
 	"\x06series\x18\x01 \x01(\v2\x1b.mangrove.scraper.v1.SeriesR\x06series\x128\n" +
 	"\bchapters\x18\x02 \x03(\v2\x1c.mangrove.scraper.v1.ChapterR\bchapters\x126\n" +
