@@ -221,7 +221,7 @@ func TestCountingBanner(t *testing.T) {
 	s.scraper.SetCounting(since)
 	s.scraper.SetLanes(time.Now(), lane("alpha", 0, nil), lane("beta", 0, func(d *scraperv1.LaneDetail) { d.CountingSince = timestamppb.New(since) }))
 	_, body := s.get(mo, "/worklist")
-	has(t, body, "Counting since "+Clock(since, time.Now())+": not all of BETA has been read once yet; the first full cycle ends about", "Everything you follow was read.", "As far as it has been looked at")
+	has(t, body, "Counting since "+Clock(since, time.Now())+": not all of BETA has been read once yet; the first full cycle ends about", "No Series is known to fail.", "As far as they have been looked at")
 	_, lanes := s.get(mo, "/lanes")
 	if n := strings.Count(lanes, "Counting since"); n != 1 {
 		t.Errorf("%d Lanes are counting", n)
