@@ -181,6 +181,7 @@ func (c *chromium) stop() {
 	c.process.kill()
 	c.pipe.close()
 	c.end()
+	endStrays(c.profile)
 	for deadline := time.Now().Add(2 * time.Second); os.RemoveAll(c.profile) != nil && time.Now().Before(deadline); {
 		time.Sleep(20 * time.Millisecond)
 	}

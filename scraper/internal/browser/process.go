@@ -141,6 +141,35 @@ func (p *process) look() int64 {
 	return memory
 }
 
+// endStrays ends what names the profile and is not of the family: the crash
+// handler gives itself another parent at once, and may never have been seen with
+// its own. It waits until they are gone, for a bounded time.
+func endStrays(profile string) {
+	for deadline := time.Now().Add(5 * time.Second); ; {
+		left := 0
+		entries, err := os.ReadDir("/proc")
+		if err != nil {
+			return
+		}
+		for _, e := range entries {
+			pid, err := strconv.Atoi(e.Name())
+			if err != nil || pid == os.Getpid() {
+				continue
+			}
+			line, err := os.ReadFile("/proc/" + e.Name() + "/cmdline")
+			if err != nil || !bytes.Contains(line, []byte(profile+"/")) {
+				continue
+			}
+			left++
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		if left == 0 || time.Now().After(deadline) {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
 type stat struct {
 	parent  int
 	started string
