@@ -52,14 +52,14 @@ since() { awk -v a="$1" -v b="$(seconds)" 'BEGIN { printf "%.1f s", b - a }'; }
 # --- the bare system ---------------------------------------------------------
 start=$(seconds)
 suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
-mirror=http://deb.debian.org/debian
+mirror= # unless the machine names one, the installer uses its own
 for list in /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list; do
 	[ -e "$list" ] || continue
 	found=$(grep -hoE 'https?://[^ ]*/debian/?( |$)' "$list" | head -n 1 | tr -d ' ' || true)
 	[ -z "$found" ] || { mirror=$found; break; }
 done
 base=$folder/base
-debootstrap --variant=minbase --include=make,git,ca-certificates,sudo "$suite" "$base" "$mirror" >build/rehearse-debootstrap.log 2>&1 ||
+debootstrap --variant=minbase --include=make,git,ca-certificates,sudo "$suite" "$base" ${mirror:+"$mirror"} >build/rehearse-debootstrap.log 2>&1 ||
 	{ tail -n 5 build/rehearse-debootstrap.log >&2; exit 1; }
 for list in sources.list sources.list.d/debian.sources; do
 	if [ -s "/etc/apt/$list" ] && grep -q debian "/etc/apt/$list"; then
