@@ -57,27 +57,35 @@ const operateCodes = "It works while the scraper is stopped or parked; a running
 // operate has the scraper's own program do what an operator asks: the supervisor
 // never opens the database.
 func operate(con console, args ...string) error {
-	c, err := config.FromEnvironment()
-	if err != nil {
-		return err
-	}
-	scraper, _, err := siblings()
-	if err != nil {
-		return err
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	exit, lines, err := child.Run(ctx, child.Spec{Path: scraper, Args: args, Env: scraperEnvironment(os.Environ(), c)})
+	spec := child.Spec{Args: args}
+	exit, lines, err := runScraper(&spec)
 	if err != nil {
 		return err
 	}
 	said := exit.String()
 	if len(lines) > 0 {
-		said = strings.TrimPrefix(lines[len(lines)-1], filepath.Base(scraper)+": ")
+		said = strings.TrimPrefix(lines[len(lines)-1], filepath.Base(spec.Path)+": ")
 	}
 	if exit.Code != config.ExitOK {
 		return coded(max(exit.Code, config.ExitFailure), "%s", said)
 	}
 	_, err = fmt.Fprintln(con.out, printable(said))
 	return err
+}
+
+// runScraper runs the scraper's own program once, with the settings it has under
+// the supervisor, until it ends or we are told to. It completes spec's path and
+// environment.
+func runScraper(spec *child.Spec) (child.Exit, []string, error) {
+	c, err := config.FromEnvironment()
+	if err != nil {
+		return child.Exit{}, nil, err
+	}
+	if spec.Path, _, err = siblings(); err != nil {
+		return child.Exit{}, nil, err
+	}
+	spec.Env = scraperEnvironment(os.Environ(), c)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	return child.Run(ctx, *spec)
 }

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"context"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"mangrove/internal/config"
 	"mangrove/supervisor/internal/child"
@@ -37,19 +34,7 @@ func (siteLabelCommand) Run(con console) error { return handOver(con, "site", "l
 // handOver lets the scraper's own program talk to the person directly: our standard
 // input and output are its.
 func handOver(con console, args ...string) error {
-	c, err := config.FromEnvironment()
-	if err != nil {
-		return err
-	}
-	scraper, _, err := siblings()
-	if err != nil {
-		return err
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	exit, _, err := child.Run(ctx, child.Spec{
-		Path: scraper, Args: args, Env: scraperEnvironment(os.Environ(), c), Log: con.err, Stdin: os.Stdin, Stdout: os.Stdout,
-	})
+	exit, _, err := runScraper(&child.Spec{Args: args, Log: con.err, Stdin: os.Stdin, Stdout: os.Stdout})
 	if err != nil {
 		return err
 	}
