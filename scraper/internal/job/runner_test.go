@@ -152,23 +152,7 @@ func (w *workshop) job(t *testing.T) job.Job {
 // work runs units until the Job rests.
 func (w *workshop) work(t *testing.T) (job.Job, error) {
 	t.Helper()
-	r := w.runner(t)
-	for range 10 {
-		var err error
-		switch j := w.job(t); j.State {
-		case job.Requested:
-			err = r.Inspect(t.Context(), j)
-		case job.Queued, job.Downloading:
-			err = r.Step(t.Context(), j)
-		default:
-			return j, nil
-		}
-		if err != nil {
-			return w.job(t), err
-		}
-	}
-	t.Fatal("the Job does not come to rest")
-	return job.Job{}, nil
+	return w.steps(t, w.runner(t))
 }
 
 // published maps each chapter in the library to the digests of its pages.
