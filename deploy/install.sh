@@ -1,7 +1,7 @@
 #!/bin/bash
 # Makes sure of the PostgreSQL server programs (14 or newer) on Debian and
 # Ubuntu, without a default cluster being made or started. With --test also of
-# Chromium, which only `make test` needs. Does nothing when all is there.
+# Chromium and xmllint, which only `make test` needs. Does nothing when all is there.
 set -eu
 
 packages=()
@@ -21,7 +21,10 @@ case "${1:-}" in
 	# is nothing to install; mangrove itself says what is wrong with those.
 	[ -z "${MANGROVE_DATABASE_URL:-}${MANGROVE_DATABASE_URL_OWNER:-}${MANGROVE_POSTGRES_BIN:-}" ] || exit 0
 	;;
---test) command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 || packages+=(chromium) ;;
+--test)
+	command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 || packages+=(chromium)
+	command -v xmllint >/dev/null 2>&1 || packages+=(libxml2-utils)
+	;;
 *)
 	echo "install.sh: $1 is unknown; give --test or nothing" >&2
 	exit 1
