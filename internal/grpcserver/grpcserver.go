@@ -17,6 +17,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"golang.org/x/sys/unix"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
@@ -98,8 +99,8 @@ func recovered(log *zap.Logger, method string, err *error) {
 	}
 }
 
-// toStatus is the only place where a class becomes a gRPC code. Only the op and
-// subject of a fault travel; what lies behind it stays in this log.
+// toStatus is the only place where a class becomes a gRPC code. The class, the op
+// and the subject of a fault travel; what lies behind it stays in this log.
 func toStatus(log *zap.Logger, method string, err error) error {
 	if err == nil {
 		return nil
@@ -115,11 +116,31 @@ func toStatus(log *zap.Logger, method string, err error) error {
 	}
 	row := fault.Lookup(fault.Of(err))
 	log.Log(levels[row.Level], "call failed", zap.String("method", method), zap.String("class", string(row.Class)), zap.Error(err))
+	said := "failed"
 	var f *fault.Error
 	if errors.As(err, &f) {
-		return status.Error(row.Code, strings.TrimSpace(f.Op+" "+f.Subject))
+		said = strings.TrimSpace(f.Op + " " + f.Subject)
 	}
-	return status.Error(row.Code, "failed")
+	st := status.New(row.Code, said)
+	if with, derr := st.WithDetails(&errdetails.ErrorInfo{Domain: domain, Reason: string(row.Class)}); derr == nil {
+		st = with
+	}
+	return st.Err()
+}
+
+// domain marks the details that our own servers attach.
+const domain = "mangrove"
+
+// ClassOf returns the class that the other side's server gave err. ok is false
+// when no server did: the call never reached one, or its connection ended.
+func ClassOf(err error) (class fault.Class, ok bool) {
+	st, _ := status.FromError(err)
+	for _, d := range st.Details() {
+		if info, is := d.(*errdetails.ErrorInfo); is && info.GetDomain() == domain {
+			return fault.Class(info.GetReason()), true
+		}
+	}
+	return "", false
 }
 
 var levels = map[string]zapcore.Level{"info": zap.InfoLevel, "warn": zap.WarnLevel, "error": zap.ErrorLevel}

@@ -14,7 +14,6 @@ import (
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/status"
 
 	"mangrove/internal/fault"
@@ -104,17 +103,18 @@ func (c *Client) lost(err error) time.Time {
 	return c.presence.Since
 }
 
-// fail classifies the error of one call. Unavailable is also the code of a
-// network failure that the scraper met and reported; only a connection that is
-// down means that the scraper itself is away.
+// fail classifies the error of one call. A server of ours says the class of what
+// it answers; a connection that ended has none, whatever gRPC still believes of it.
 func (c *Client) fail(ctx context.Context, op, subject string, err error) error {
 	if ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
 	}
 	s, _ := status.FromError(err)
+	_, answered := grpcserver.ClassOf(err)
 	switch s.Code() {
 	case codes.Unavailable:
-		if c.conn.GetState() == connectivity.Ready {
+		// Of the scraper it is a Site, or a database, that cannot be reached now.
+		if answered {
 			c.answered()
 			return fault.New(fault.Network, op, subject, err)
 		}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"mangrove/internal/fault"
 	scraperv1 "mangrove/proto/gen/scraper/v1"
@@ -97,6 +99,31 @@ func TestComesAndGoes(t *testing.T) {
 	wait("the scraper is back", back)
 	cancel()
 	wait("Run ends", done)
+}
+
+// TestTheEvidenceOfAnAnswerIsItsClass: a connection that has just ended may still
+// look ready, so only what the scraper's server says of a failure is an answer.
+func TestTheEvidenceOfAnAnswerIsItsClass(t *testing.T) {
+	t.Parallel()
+	s := scrapertest.New(t)
+	s.Start(t)
+	c := connect(t, s)
+	key := scraperclient.Key{Site: "sample", SeriesID: "s"}
+	for _, tt := range []struct {
+		name   string
+		answer error
+		class  fault.Class
+		away   bool
+	}{
+		{"a Site that the scraper cannot reach", fault.Newf(fault.Network, "ask", "sample", "connection refused"), fault.Network, false},
+		{"a call that no server answered", status.Error(codes.Unavailable, "the connection is draining"), fault.Away, true},
+	} {
+		s.Fail(tt.answer)
+		_, err := c.GetSeries(t.Context(), key)
+		if !fault.Is(err, tt.class) || c.Presence().Away != tt.away {
+			t.Errorf("%s: %v, away %v", tt.name, err, c.Presence().Away)
+		}
+	}
 }
 
 func TestFailuresKeepTheirClass(t *testing.T) {

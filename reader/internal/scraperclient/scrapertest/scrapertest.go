@@ -36,6 +36,7 @@ type Scraper struct {
 	revision int64
 	follows  []*scraperv1.ApplyFollowsRequest
 	polls    []*scraperv1.SeriesKey
+	failure  error
 	operated
 	placed
 }
@@ -95,6 +96,9 @@ func (s *Scraper) change(fn func()) {
 	close(s.moved)
 	s.moved = make(chan struct{})
 }
+
+// Fail makes GetSeries fail with err from now on.
+func (s *Scraper) Fail(err error) { s.change(func() { s.failure = err }) }
 
 // SetState sets what is known of one Series.
 func (s *Scraper) SetState(st *scraperv1.SeriesState) {
@@ -172,6 +176,12 @@ func (s *Scraper) state(k *scraperv1.SeriesKey) (*scraperv1.SeriesState, <-chan 
 
 // GetSeries answers the state that was set.
 func (s *Scraper) GetSeries(_ context.Context, r *scraperv1.GetSeriesRequest) (*scraperv1.GetSeriesResponse, error) {
+	s.mu.Lock()
+	failure := s.failure
+	s.mu.Unlock()
+	if failure != nil {
+		return nil, failure
+	}
 	st, _, err := s.state(r.GetKey())
 	return &scraperv1.GetSeriesResponse{State: st}, err
 }
