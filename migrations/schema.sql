@@ -281,6 +281,17 @@ ALTER TABLE reader.users ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+-- Name: chapter_fetches; Type: TABLE; Schema: scraper; Owner: mangrove_owner
+
+CREATE TABLE scraper.chapter_fetches (
+    site text NOT NULL,
+    series_id text NOT NULL,
+    chapter_id text NOT NULL,
+    fetched_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE scraper.chapter_fetches OWNER TO mangrove_owner;
+
 -- Name: chapters; Type: TABLE; Schema: scraper; Owner: mangrove_owner
 
 CREATE TABLE scraper.chapters (
@@ -299,6 +310,7 @@ CREATE TABLE scraper.chapters (
     first_seen_at timestamp with time zone NOT NULL,
     announced_at timestamp with time zone,
     gone_since timestamp with time zone,
+    changed_at timestamp with time zone,
     CONSTRAINT chapters_chapter_id_check CHECK ((chapter_id <> ''::text))
 );
 
@@ -307,6 +319,10 @@ ALTER TABLE scraper.chapters OWNER TO mangrove_owner;
 -- Name: COLUMN chapters.announced_at; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
 
 COMMENT ON COLUMN scraper.chapters.announced_at IS 'when it was announced as new, once; none is when a Series is read for the first time (POLL-12)';
+
+-- Name: COLUMN chapters.changed_at; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.chapters.changed_at IS 'when the Site last listed it otherwise than before; a chapter set aside is tried again after that (JOB-4)';
 
 -- Name: circuits; Type: TABLE; Schema: scraper; Owner: mangrove_owner
 
@@ -325,6 +341,46 @@ CREATE TABLE scraper.circuits (
 );
 
 ALTER TABLE scraper.circuits OWNER TO mangrove_owner;
+
+-- Name: discoveries; Type: TABLE; Schema: scraper; Owner: mangrove_owner
+
+CREATE TABLE scraper.discoveries (
+    id bigint NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone NOT NULL,
+    end_reason text NOT NULL,
+    looked_at integer NOT NULL,
+    requested integer NOT NULL,
+    CONSTRAINT discoveries_end_reason_check CHECK ((end_reason = ANY (ARRAY['complete'::text, 'no_inventory'::text, 'stopped'::text]))),
+    CONSTRAINT discoveries_looked_at_check CHECK ((looked_at >= 0)),
+    CONSTRAINT discoveries_requested_check CHECK ((requested >= 0))
+);
+
+ALTER TABLE scraper.discoveries OWNER TO mangrove_owner;
+
+-- Name: discoveries_id_seq; Type: SEQUENCE; Schema: scraper; Owner: mangrove_owner
+
+ALTER TABLE scraper.discoveries ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME scraper.discoveries_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+-- Name: discovery_skips; Type: TABLE; Schema: scraper; Owner: mangrove_owner
+
+CREATE TABLE scraper.discovery_skips (
+    discovery_id bigint NOT NULL,
+    site text NOT NULL,
+    series_id text NOT NULL,
+    why text NOT NULL,
+    job_id bigint,
+    CONSTRAINT discovery_skips_why_check CHECK ((why = ANY (ARRAY['outstanding'::text, 'unavailable'::text, 'quarantined'::text, 'no_inventory'::text, 'failed'::text])))
+);
+
+ALTER TABLE scraper.discovery_skips OWNER TO mangrove_owner;
 
 -- Name: follows; Type: TABLE; Schema: scraper; Owner: mangrove_owner
 
@@ -357,12 +413,28 @@ CREATE TABLE scraper.job_chapters (
     pages integer DEFAULT 0 NOT NULL,
     class text DEFAULT ''::text NOT NULL,
     reason text DEFAULT ''::text NOT NULL,
+    set_aside_at timestamp with time zone,
     CONSTRAINT job_chapters_class_check CHECK ((class = ANY (ARRAY[''::text, 'network'::text, 'unavailable'::text, 'parser'::text, 'access'::text, 'storage'::text, 'page'::text, 'conflict'::text, 'unknown'::text, 'stall'::text]))),
     CONSTRAINT job_chapters_pages_check CHECK ((pages >= 0)),
+    CONSTRAINT job_chapters_set_aside CHECK (((state = 'set_aside'::text) = (set_aside_at IS NOT NULL))),
     CONSTRAINT job_chapters_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'downloading'::text, 'published'::text, 'set_aside'::text])))
 );
 
 ALTER TABLE scraper.job_chapters OWNER TO mangrove_owner;
+
+-- Name: job_crashes; Type: TABLE; Schema: scraper; Owner: mangrove_owner
+
+CREATE TABLE scraper.job_crashes (
+    job_id bigint NOT NULL,
+    crashed_at timestamp with time zone NOT NULL,
+    fingerprint text NOT NULL
+);
+
+ALTER TABLE scraper.job_crashes OWNER TO mangrove_owner;
+
+-- Name: COLUMN job_crashes.fingerprint; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.job_crashes.fingerprint IS 'of the checkpoint as the crash left it; empty when there was none to read';
 
 -- Name: job_transitions; Type: TABLE; Schema: scraper; Owner: mangrove_owner
 
@@ -679,6 +751,11 @@ ALTER TABLE ONLY reader.users
 ALTER TABLE ONLY reader.users
     ADD CONSTRAINT users_pkey PRIMARY KEY (id);
 
+-- Name: chapter_fetches chapter_fetches_pkey; Type: CONSTRAINT; Schema: scraper; Owner: mangrove_owner
+
+ALTER TABLE ONLY scraper.chapter_fetches
+    ADD CONSTRAINT chapter_fetches_pkey PRIMARY KEY (site, series_id, chapter_id, fetched_at);
+
 -- Name: chapters chapters_pkey; Type: CONSTRAINT; Schema: scraper; Owner: mangrove_owner
 
 ALTER TABLE ONLY scraper.chapters
@@ -688,6 +765,16 @@ ALTER TABLE ONLY scraper.chapters
 
 ALTER TABLE ONLY scraper.circuits
     ADD CONSTRAINT circuits_pkey PRIMARY KEY (site);
+
+-- Name: discoveries discoveries_pkey; Type: CONSTRAINT; Schema: scraper; Owner: mangrove_owner
+
+ALTER TABLE ONLY scraper.discoveries
+    ADD CONSTRAINT discoveries_pkey PRIMARY KEY (id);
+
+-- Name: discovery_skips discovery_skips_pkey; Type: CONSTRAINT; Schema: scraper; Owner: mangrove_owner
+
+ALTER TABLE ONLY scraper.discovery_skips
+    ADD CONSTRAINT discovery_skips_pkey PRIMARY KEY (discovery_id, site, series_id);
 
 -- Name: follows follows_pkey; Type: CONSTRAINT; Schema: scraper; Owner: mangrove_owner
 
@@ -703,6 +790,11 @@ ALTER TABLE ONLY scraper.holds
 
 ALTER TABLE ONLY scraper.job_chapters
     ADD CONSTRAINT job_chapters_pkey PRIMARY KEY (job_id, chapter_id);
+
+-- Name: job_crashes job_crashes_pkey; Type: CONSTRAINT; Schema: scraper; Owner: mangrove_owner
+
+ALTER TABLE ONLY scraper.job_crashes
+    ADD CONSTRAINT job_crashes_pkey PRIMARY KEY (job_id, crashed_at);
 
 -- Name: job_transitions job_transitions_pkey; Type: CONSTRAINT; Schema: scraper; Owner: mangrove_owner
 
@@ -780,9 +872,17 @@ CREATE INDEX progress_recent ON reader.progress USING btree (user_id, changed_at
 
 CREATE INDEX sessions_expiry ON reader.sessions USING btree (expires_at);
 
+-- Name: chapter_fetches_old; Type: INDEX; Schema: scraper; Owner: mangrove_owner
+
+CREATE INDEX chapter_fetches_old ON scraper.chapter_fetches USING btree (fetched_at);
+
 -- Name: chapters_announced; Type: INDEX; Schema: scraper; Owner: mangrove_owner
 
 CREATE INDEX chapters_announced ON scraper.chapters USING btree (announced_at DESC) WHERE (announced_at IS NOT NULL);
+
+-- Name: job_chapters_set_aside; Type: INDEX; Schema: scraper; Owner: mangrove_owner
+
+CREATE INDEX job_chapters_set_aside ON scraper.job_chapters USING btree (chapter_id) WHERE (state = 'set_aside'::text);
 
 -- Name: jobs_outstanding; Type: INDEX; Schema: scraper; Owner: mangrove_owner
 
@@ -850,15 +950,30 @@ ALTER TABLE ONLY reader.progress
 ALTER TABLE ONLY reader.progress
     ADD CONSTRAINT progress_user_id_fkey FOREIGN KEY (user_id) REFERENCES reader.users(id) ON DELETE CASCADE;
 
+-- Name: chapter_fetches chapter_fetches_site_series_id_fkey; Type: FK CONSTRAINT; Schema: scraper; Owner: mangrove_owner
+
+ALTER TABLE ONLY scraper.chapter_fetches
+    ADD CONSTRAINT chapter_fetches_site_series_id_fkey FOREIGN KEY (site, series_id) REFERENCES scraper.series(site, series_id) ON UPDATE CASCADE ON DELETE CASCADE;
+
 -- Name: chapters chapters_site_series_id_fkey; Type: FK CONSTRAINT; Schema: scraper; Owner: mangrove_owner
 
 ALTER TABLE ONLY scraper.chapters
     ADD CONSTRAINT chapters_site_series_id_fkey FOREIGN KEY (site, series_id) REFERENCES scraper.series(site, series_id) ON UPDATE CASCADE ON DELETE CASCADE;
 
+-- Name: discovery_skips discovery_skips_discovery_id_fkey; Type: FK CONSTRAINT; Schema: scraper; Owner: mangrove_owner
+
+ALTER TABLE ONLY scraper.discovery_skips
+    ADD CONSTRAINT discovery_skips_discovery_id_fkey FOREIGN KEY (discovery_id) REFERENCES scraper.discoveries(id) ON DELETE CASCADE;
+
 -- Name: job_chapters job_chapters_job_id_fkey; Type: FK CONSTRAINT; Schema: scraper; Owner: mangrove_owner
 
 ALTER TABLE ONLY scraper.job_chapters
     ADD CONSTRAINT job_chapters_job_id_fkey FOREIGN KEY (job_id) REFERENCES scraper.jobs(id) ON DELETE CASCADE;
+
+-- Name: job_crashes job_crashes_job_id_fkey; Type: FK CONSTRAINT; Schema: scraper; Owner: mangrove_owner
+
+ALTER TABLE ONLY scraper.job_crashes
+    ADD CONSTRAINT job_crashes_job_id_fkey FOREIGN KEY (job_id) REFERENCES scraper.jobs(id) ON DELETE CASCADE;
 
 -- Name: move_proposals move_proposals_site_series_id_fkey; Type: FK CONSTRAINT; Schema: scraper; Owner: mangrove_owner
 
@@ -937,6 +1052,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.titles TO mangrove_reader;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.users TO mangrove_reader;
 
+-- Name: TABLE chapter_fetches; Type: ACL; Schema: scraper; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.chapter_fetches TO mangrove_scraper;
+
 -- Name: TABLE chapters; Type: ACL; Schema: scraper; Owner: mangrove_owner
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.chapters TO mangrove_scraper;
@@ -944,6 +1063,14 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.chapters TO mangrove_scraper;
 -- Name: TABLE circuits; Type: ACL; Schema: scraper; Owner: mangrove_owner
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.circuits TO mangrove_scraper;
+
+-- Name: TABLE discoveries; Type: ACL; Schema: scraper; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.discoveries TO mangrove_scraper;
+
+-- Name: TABLE discovery_skips; Type: ACL; Schema: scraper; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.discovery_skips TO mangrove_scraper;
 
 -- Name: TABLE follows; Type: ACL; Schema: scraper; Owner: mangrove_owner
 
@@ -956,6 +1083,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.holds TO mangrove_scraper;
 -- Name: TABLE job_chapters; Type: ACL; Schema: scraper; Owner: mangrove_owner
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.job_chapters TO mangrove_scraper;
+
+-- Name: TABLE job_crashes; Type: ACL; Schema: scraper; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.job_crashes TO mangrove_scraper;
 
 -- Name: TABLE job_transitions; Type: ACL; Schema: scraper; Owner: mangrove_owner
 

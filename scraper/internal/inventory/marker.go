@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	"mangrove/internal/durable"
 	"mangrove/internal/fault"
@@ -32,10 +33,12 @@ type IDStore interface {
 type Marker struct {
 	library string
 	ids     IDStore
+	// known is the stored id once it has been read: it never changes after that.
+	known atomic.Pointer[string]
 }
 
 // NewMarker makes the Marker of a library folder.
-func NewMarker(library string, ids IDStore) *Marker { return &Marker{library, ids} }
+func NewMarker(library string, ids IDStore) *Marker { return &Marker{library: library, ids: ids} }
 
 // Establish is called once at start. With no id stored yet it takes the id of
 // the marker that is there, or makes one; with an id stored it is Check.
@@ -65,7 +68,7 @@ func (m *Marker) Establish(ctx context.Context) error {
 // missing, empty, unmarked or foreign one is a storage failure: nothing may be
 // written there, and nothing that is not seen there may be taken for deleted.
 func (m *Marker) Check(ctx context.Context) error {
-	stored, err := m.ids.LibraryID(ctx)
+	stored, err := m.stored(ctx)
 	if err != nil {
 		return err
 	}
@@ -79,6 +82,17 @@ func (m *Marker) Check(ctx context.Context) error {
 		return fault.Newf(fault.Storage, "look at", m.library, "its marker file is that of another library")
 	}
 	return nil
+}
+
+func (m *Marker) stored(ctx context.Context) (string, error) {
+	if id := m.known.Load(); id != nil {
+		return *id, nil
+	}
+	id, err := m.ids.LibraryID(ctx)
+	if err == nil && id != "" {
+		m.known.Store(&id)
+	}
+	return id, err
 }
 
 func (m *Marker) path() string { return filepath.Join(m.library, MarkerName) }

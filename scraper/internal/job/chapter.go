@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"mangrove/internal/cbz"
 	"mangrove/internal/fault"
@@ -15,15 +16,31 @@ import (
 	"mangrove/scraper/internal/staging"
 )
 
+// maxFetches is how often all pages of one chapter are fetched within
+// fetchesWithin before a person is asked what goes wrong.
+const (
+	maxFetches    = 2
+	fetchesWithin = 24 * time.Hour
+)
+
 // chapter fetches one chapter and publishes it: page list, missing pages into
 // staging, one rename, one commit. Whatever it was doing when it stopped, the
 // next call goes on from what is on disk.
-func (r *Runner) chapter(ctx context.Context, j Job, ch source.Chapter) error {
-	if err := r.Store.StartChapter(ctx, j, ch.ID); err != nil {
+func (r *Runner) chapter(ctx context.Context, j Job, ch source.Chapter, stop <-chan struct{}) error {
+	fetched, err := r.Store.StartChapter(ctx, j, ch.ID, time.Now().Add(-fetchesWithin))
+	if err != nil {
 		return err
+	}
+	if fetched >= maxFetches {
+		// Something keeps it from being known as done. Asking for it once more
+		// would only cost the Site (S-055).
+		return fault.Newf(fault.Page, "fetch", j.Key.String()+"/"+ch.ID, "it was fetched %d times within a day and is still not in the library", fetched)
 	}
 	t, err := r.Store.Target(ctx, j.Key)
 	if err != nil {
+		return err
+	}
+	if err := r.room(ctx, nil); err != nil {
 		return err
 	}
 	l, err := r.list(ctx, j.Key, ch)
@@ -37,7 +54,7 @@ func (r *Runner) chapter(ctx context.Context, j Job, ch source.Chapter) error {
 			return r.Store.RecordExternal(ctx, j, ch.ID)
 		}
 		var changed bool
-		file, fingerprint, changed, err = r.gather(ctx, j, &t, ch, &l)
+		file, fingerprint, changed, err = r.gather(ctx, j, &t, ch, &l, stop)
 		if err != nil {
 			return err
 		}
@@ -64,7 +81,7 @@ func (r *Runner) chapter(ctx context.Context, j Job, ch source.Chapter) error {
 // gather fetches the pages of the list in hand into their stage and publishes
 // them. It returns with changed when a fresh list was of other pages: l is then
 // that one, and the stage begun is left as it is.
-func (r *Runner) gather(ctx context.Context, j Job, t *Target, ch source.Chapter, l *list) (file publish.File, fingerprint string, changed bool, err error) {
+func (r *Runner) gather(ctx context.Context, j Job, t *Target, ch source.Chapter, l *list, stop <-chan struct{}) (file publish.File, fingerprint string, changed bool, err error) {
 	manifest, err := staging.NewManifest(j.Key, ch.ID, l.pages)
 	if err != nil {
 		return file, "", false, err
@@ -92,8 +109,17 @@ func (r *Runner) gather(ctx context.Context, j Job, t *Target, ch source.Chapter
 		return file, "", false, err
 	}
 	defer func() { _ = stage.Close() }()
-	if changed, err := r.fetchPages(ctx, j, ch, l, stage); err != nil || changed {
+	if err := r.room(ctx, stage); err != nil {
+		return file, "", false, err
+	}
+	kept := stage.Done()
+	if changed, err := r.fetchPages(ctx, j, ch, l, stage, stop); err != nil || changed {
 		return file, "", changed, err
+	}
+	if stage.Done() > kept {
+		if err := r.Store.RecordFetched(ctx, j.Key, ch.ID, time.Now()); err != nil {
+			return file, "", false, err
+		}
 	}
 	// The library may have been unmounted while pages came.
 	if err := r.Marker.Check(ctx); err != nil {

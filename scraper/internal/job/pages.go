@@ -72,16 +72,19 @@ func (r *Runner) list(ctx context.Context, key source.Key, ch source.Chapter) (l
 // the addresses have expired buys a fresh list, which takes the place of l;
 // changed is true when that one is of other pages, which belong in a stage of
 // their own (PUB-2).
-func (r *Runner) fetchPages(ctx context.Context, j Job, ch source.Chapter, l *list, stage *staging.Stage) (changed bool, err error) {
+func (r *Runner) fetchPages(ctx context.Context, j Job, ch source.Chapter, l *list, stage *staging.Stage, stop <-chan struct{}) (changed bool, err error) {
 	note := r.noter(j, ch, len(l.pages), stage)
 	if err := note(); err != nil {
 		return false, err
 	}
 	bad := map[int]error{}
 	for {
-		refused, err := r.askPages(ctx, ch, l, stage, bad, note)
+		refused, err := r.askPages(ctx, ch, l, stage, bad, note, stop)
 		if err != nil {
 			return false, err
+		}
+		if stopped(stop) && len(stage.Missing()) > 0 {
+			return false, errStopped(j)
 		}
 		if len(refused) == 0 {
 			return false, badPages(bad, len(l.pages))
@@ -115,15 +118,27 @@ func (r *Runner) fetchPages(ctx context.Context, j Job, ch source.Chapter, l *li
 // sent; what was sent is still answered. Refusals that may be of expired addresses
 // are returned by page. Any other failure that is about more than its
 // page ends the rest.
-func (r *Runner) askPages(ctx context.Context, ch source.Chapter, l *list, stage *staging.Stage, bad map[int]error, note func() error) (map[int]error, error) {
+func (r *Runner) askPages(ctx context.Context, ch source.Chapter, l *list, stage *staging.Stage, bad map[int]error, note func() error, stop <-chan struct{}) (map[int]error, error) {
 	missing := slices.DeleteFunc(stage.Missing(), func(i int) bool { return bad[i] != nil })
 	if at := slices.Index(missing, l.first); at > 0 {
 		missing = slices.Insert(slices.Delete(missing, at, at+1), 0, l.first)
 	}
 	var mu sync.Mutex
 	refused, batch := map[int]error{}, source.NewBatch()
+	// Told to stop, requests that wait for their slot are withdrawn.
+	over := make(chan struct{})
+	defer close(over)
+	go func() {
+		select {
+		case <-stop:
+			batch.End()
+		case <-over:
+		}
+	}()
 	one := func(ctx context.Context, i int) error {
 		select {
+		case <-stop:
+			return nil
 		case <-batch.Ended():
 			return nil
 		case <-ctx.Done():

@@ -46,8 +46,11 @@ type Store interface {
 	Languages(ctx context.Context, key source.Key) ([]string, error)
 	// NextChapter returns the next chapter of j still to be fetched.
 	NextChapter(ctx context.Context, j Job) (ch source.Chapter, ok bool, err error)
-	// StartChapter marks the chapter under way.
-	StartChapter(ctx context.Context, j Job, chapterID string) error
+	// StartChapter marks the chapter under way, and returns how often all its
+	// pages were fetched after since.
+	StartChapter(ctx context.Context, j Job, chapterID string, since time.Time) (fetched int, err error)
+	// RecordFetched records that all pages of a chapter have been fetched.
+	RecordFetched(ctx context.Context, key source.Key, chapterID string, now time.Time) error
 	// SetAside records a chapter that the Job goes on without.
 	SetAside(ctx context.Context, j Job, chapterID string, class fault.Class, reason string) error
 	// RecordExternal records that a chapter of j can only be read elsewhere: it
@@ -78,8 +81,12 @@ type Runner struct {
 	Fetcher source.Fetcher
 	// Generator names this program in what it writes.
 	Generator string
+	// Floor is how many bytes of the library's file system are left free; nil
+	// takes DefaultFloor.
+	Floor func(ctx context.Context) (int64, error)
 
 	lists pacer
+	unit  stopper
 }
 
 // freshRead is how old a good read may be for an inspection to rely on it
@@ -95,7 +102,12 @@ func (r *Runner) Inspect(ctx context.Context, j Job) error {
 		return err
 	}
 	r.Hub.Changed(j.Key)
+	stop := r.unit.begin(j.ID)
+	defer r.unit.end()
 	chapters, err := r.inspect(ctx, j)
+	if stopped(stop) {
+		return errStopped(j)
+	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -199,7 +211,13 @@ func (r *Runner) Step(ctx context.Context, j Job) error {
 		}
 		return err
 	}
-	err = r.chapter(ctx, j, ch)
+	stop := r.unit.begin(j.ID)
+	defer r.unit.end()
+	err = r.chapter(ctx, j, ch, stop)
+	if err != nil && stopped(stop) {
+		// Whoever moved the Job knows why; what the unit met meanwhile says nothing.
+		return errStopped(j)
+	}
 	switch class := fault.Of(err); {
 	case err == nil:
 		return nil

@@ -81,6 +81,7 @@ func (anytime) Acquire(context.Context, source.Want) (func(), error) { return fu
 type workshop struct {
 	site    *fakesite.Server
 	pool    *pgxpool.Pool
+	urls    pgtest.URLs
 	db      *store.Store
 	library string
 	adapter adapter
@@ -103,8 +104,8 @@ func setup(t *testing.T) *workshop {
 	t.Helper()
 	w := &workshop{site: fakesite.Start(t), library: filepath.Join(t.TempDir(), "library"), images: map[string][]byte{}, hub: live.NewHub()}
 	w.adapter = adapter{base: w.site.URL, chapters: 2}
-	urls := pgtest.New(t)
-	w.pool = pgtest.Pool(t, urls.Scraper, store.Schema, nil)
+	w.urls = pgtest.New(t)
+	w.pool = pgtest.Pool(t, w.urls.Scraper, store.Schema, nil)
 	w.db = store.New(w.pool)
 	w.site.On("/s", fakesite.HTML("<html>"))
 	for c := 1; c <= 2; c++ {

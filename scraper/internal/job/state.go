@@ -59,7 +59,7 @@ func Transitions() map[State][]State {
 		RetryWait:   {Requested, Queued, Paused, Quarantined, Cancelled},
 		Unavailable: {Requested},
 		Quarantined: {Requested, Queued, Cancelled},
-		Done:        nil,
+		Done:        {Requested},
 		Cancelled:   nil,
 	}
 }

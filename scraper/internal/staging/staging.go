@@ -186,6 +186,16 @@ func (s *Stage) Missing() []int {
 // Done counts the pages that are there.
 func (s *Stage) Done() int { return len(s.manifest.Pages) - len(s.Missing()) }
 
+// Size is how many bytes the pages that are there have.
+func (s *Stage) Size() (n int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.records {
+		n += r.Size
+	}
+	return n
+}
+
 // Accept checks that data is one whole image and keeps it as the given page. A
 // page that is not one is of class page and leaves no trace.
 func (s *Stage) Accept(page int, data []byte) error {

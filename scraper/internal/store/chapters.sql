@@ -18,7 +18,12 @@ FROM unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text
 ON CONFLICT (site, series_id, chapter_id) DO UPDATE
 SET number = excluded.number, volume = excluded.volume, title = excluded.title, language = excluded.language, groups = excluded.groups,
     url = excluded.url, source_order = excluded.source_order, external = excluded.external, published_at = excluded.published_at,
-    gone_since = NULL;
+    gone_since = NULL,
+    -- A new place in the list is no change of the release.
+    changed_at = CASE WHEN (chapters.number, chapters.volume, chapters.title, chapters.language, chapters.groups, chapters.url, chapters.published_at)
+                           IS DISTINCT FROM (excluded.number, excluded.volume, excluded.title, excluded.language, excluded.groups, excluded.url, excluded.published_at)
+                           OR chapters.gone_since IS NOT NULL
+                      THEN $3 ELSE chapters.changed_at END;
 
 -- name: MarkGone
 -- A chapter missing from a later list keeps its row, its file and its progress.
@@ -30,12 +35,17 @@ WHERE site = $1 AND series_id = $2 AND chapter_id = ANY ($3) AND gone_since IS N
 UPDATE chapters SET external = true WHERE site = $1 AND series_id = $2 AND chapter_id = $3;
 
 -- name: LackingChapters
+-- A chapter that was set aside is passed over until the Site lists it otherwise
+-- (JOB-4); an operator's Retry makes it wait instead.
 SELECT c.chapter_id, coalesce(trim_scale(c.number)::text, ''), coalesce(trim_scale(c.volume)::text, ''), c.title, c.language, c.groups, c.url, c.source_order,
        c.external, c.published_at
 FROM chapters c
 WHERE c.site = $1 AND c.series_id = $2 AND c.gone_since IS NULL
   AND NOT EXISTS (SELECT FROM library_files f
                   WHERE f.site = c.site AND f.series_id = c.series_id AND f.chapter_id = c.chapter_id AND f.state <> 'removed')
+  AND NOT EXISTS (SELECT FROM job_chapters jc JOIN jobs j ON j.id = jc.job_id
+                  WHERE j.site = c.site AND j.series_id = c.series_id AND jc.chapter_id = c.chapter_id
+                    AND jc.state = 'set_aside' AND jc.set_aside_at >= coalesce(c.changed_at, '-infinity'))
 ORDER BY c.volume NULLS LAST, c.number NULLS LAST, c.source_order DESC;
 
 -- name: RepointChapters

@@ -117,9 +117,22 @@ func (s *Store) NextChapter(ctx context.Context, j job.Job) (source.Chapter, boo
 	return ch, err == nil, classify("NextChapter", err)
 }
 
-// StartChapter marks a chapter of j under way.
-func (s *Store) StartChapter(ctx context.Context, j job.Job, chapterID string) error {
-	_, err := s.exec(ctx, "MarkJobChapter", j.ID, chapterID, job.ChapterDownloading, "", "", 0)
+// StartChapter marks a chapter of j under way, and returns how often all its pages
+// were fetched after since.
+func (s *Store) StartChapter(ctx context.Context, j job.Job, chapterID string, since time.Time) (fetched int, err error) {
+	err = s.db.QueryRow(ctx, s.sql.Get("StartChapter"), j.ID, chapterID, j.Key.Site, j.Key.SeriesID, since).Scan(&fetched)
+	return fetched, classify("StartChapter", err)
+}
+
+// RecordFetched records that all pages of a chapter have been fetched.
+func (s *Store) RecordFetched(ctx context.Context, key source.Key, chapterID string, now time.Time) error {
+	_, err := s.exec(ctx, "RecordFetched", key.Site, key.SeriesID, chapterID, now)
+	return err
+}
+
+// PruneFetches forgets the fetches before t.
+func (s *Store) PruneFetches(ctx context.Context, t time.Time) error {
+	_, err := s.exec(ctx, "PruneFetches", t)
 	return err
 }
 

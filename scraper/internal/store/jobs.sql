@@ -60,8 +60,20 @@ WHERE jc.job_id = $1 AND jc.state IN ('waiting', 'downloading')
 ORDER BY jc.position
 LIMIT 1;
 
+-- name: StartChapter
+-- How often all its pages were fetched since $5 is told in the same breath.
+WITH started AS (UPDATE job_chapters SET state = 'downloading', class = '', reason = '', set_aside_at = NULL WHERE job_id = $1 AND chapter_id = $2)
+SELECT count(*) FROM chapter_fetches WHERE site = $3 AND series_id = $4 AND chapter_id = $2 AND fetched_at > $5;
+
+-- name: RecordFetched
+INSERT INTO chapter_fetches (site, series_id, chapter_id, fetched_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING;
+
+-- name: PruneFetches
+DELETE FROM chapter_fetches WHERE fetched_at < $1;
+
 -- name: MarkJobChapter
-UPDATE job_chapters SET state = $3, class = $4, reason = $5, pages = CASE WHEN $6 > 0 THEN $6 ELSE pages END
+UPDATE job_chapters SET state = $3, class = $4, reason = $5, pages = CASE WHEN $6 > 0 THEN $6 ELSE pages END,
+       set_aside_at = CASE WHEN $3 = 'set_aside' THEN now() END
 WHERE job_id = $1 AND chapter_id = $2;
 
 -- name: DropJobChapter
@@ -71,11 +83,11 @@ DELETE FROM job_chapters WHERE job_id = $1 AND chapter_id = $2;
 -- name: JobChapters
 SELECT chapter_id, state, pages, reason FROM job_chapters WHERE job_id = $1 ORDER BY position;
 
--- name: GiveRetryBack
--- A chapter published since gives the retry back (JOB-4).
-UPDATE jobs SET retries = 0 WHERE id = $1 AND retries > 0;
-
 -- name: RetryChapters
 -- An operator's Retry: chapters set aside are tried again, counts start over.
-WITH counts AS (UPDATE jobs SET retries = 0, stalls = 0 WHERE id = $1)
-UPDATE job_chapters SET state = 'waiting', class = '', reason = '' WHERE job_id = $1 AND state = 'set_aside';
+-- The fetches and crashes of before are no longer held against them.
+WITH counts AS (UPDATE jobs SET retries = 0, stalls = 0 WHERE id = $1),
+crashes AS (DELETE FROM job_crashes WHERE job_id = $1),
+fetches AS (DELETE FROM chapter_fetches f USING jobs j, job_chapters jc
+            WHERE j.id = $1 AND jc.job_id = j.id AND f.site = j.site AND f.series_id = j.series_id AND f.chapter_id = jc.chapter_id)
+UPDATE job_chapters SET state = 'waiting', class = '', reason = '', set_aside_at = NULL WHERE job_id = $1 AND state = 'set_aside';

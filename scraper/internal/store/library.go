@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -48,32 +47,13 @@ func (s *Store) SetLibraryID(ctx context.Context, id string) error {
 }
 
 // Commit records a publication: the next revision of the change log and the
-// chapter's place in its Job, in one transaction. Repeating it after a crash in
+// chapter's place in its Job, in one statement. Repeating it after a crash in
 // between is no second publication: the file's path is its key.
 func (s *Store) Commit(ctx context.Context, j job.Job, p job.Publication) error {
-	return s.inTx(ctx, "Commit", func(tx pgx.Tx) error {
-		var there string
-		err := tx.QueryRow(ctx, s.sql.Get("FileByFingerprint"), p.Fingerprint).Scan(&there)
-		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-			return err
-		}
-		if there != p.File.Path {
-			var revision int64
-			if err := tx.QueryRow(ctx, s.sql.Get("NextRevision")).Scan(&revision); err != nil {
-				return err
-			}
-			c := p.Chapter
-			if _, err := tx.Exec(ctx, s.sql.Get("PutFile"), p.File.Path, revision, j.Key.Site, j.Key.SeriesID, c.ID, p.SeriesTitle,
-				c.Number, c.Volume, c.Title, c.Language, list(c.Groups), c.Order, p.File.Pages, p.File.Size, p.Fingerprint, time.Now()); err != nil {
-				return err
-			}
-		}
-		if _, err := tx.Exec(ctx, s.sql.Get("GiveRetryBack"), j.ID); err != nil {
-			return err
-		}
-		_, err = tx.Exec(ctx, s.sql.Get("MarkJobChapter"), j.ID, p.Chapter.ID, job.ChapterPublished, "", "", p.File.Pages)
-		return err
-	})
+	c := p.Chapter
+	_, err := s.exec(ctx, "Commit", p.File.Path, j.Key.Site, j.Key.SeriesID, c.ID, p.SeriesTitle, c.Number, c.Volume, c.Title, c.Language,
+		list(c.Groups), c.Order, p.File.Pages, p.File.Size, p.Fingerprint, time.Now(), j.ID)
+	return err
 }
 
 // ChangesAfter lists changes in revision order.

@@ -14,18 +14,29 @@ UPDATE library SET library_id = $1 WHERE library_id = '';
 -- visible in their order.
 UPDATE library SET revision = revision + 1 RETURNING revision;
 
--- name: PutFile
-INSERT INTO library_files (path, revision, state, site, series_id, chapter_id, series_title, number, volume, title, language, groups,
-                           source_order, pages, size, fingerprint, published_at)
-VALUES ($1, $2, 'published', $3, $4, $5, $6, nullif($7, '')::numeric, nullif($8, '')::numeric, $9, $10, $11, $12, $13, $14, $15, $16)
-ON CONFLICT (path) DO UPDATE
-SET revision = excluded.revision, state = 'published', series_title = excluded.series_title, number = excluded.number,
-    volume = excluded.volume, title = excluded.title, language = excluded.language, groups = excluded.groups,
-    source_order = excluded.source_order, pages = excluded.pages, size = excluded.size, fingerprint = excluded.fingerprint,
-    published_at = excluded.published_at;
-
--- name: FileByFingerprint
-SELECT path FROM library_files WHERE fingerprint = $1 AND state = 'published';
+-- name: Commit
+-- A publication in one statement: the next revision, whose counter row stays
+-- locked until it is visible, the file, the Job's chapter, and the retry that the
+-- chapter gives back (JOB-4). Repeated for a file that is committed already it
+-- changes the Job alone.
+WITH there AS (
+    SELECT FROM library_files WHERE path = $1 AND fingerprint = $14 AND state = 'published'
+), next AS (
+    UPDATE library SET revision = revision + 1 WHERE NOT EXISTS (SELECT FROM there) RETURNING revision
+), put AS (
+    INSERT INTO library_files (path, revision, state, site, series_id, chapter_id, series_title, number, volume, title, language, groups,
+                               source_order, pages, size, fingerprint, published_at)
+    SELECT $1, next.revision, 'published', $2, $3, $4, $5, nullif($6, '')::numeric, nullif($7, '')::numeric, $8, $9, $10, $11, $12, $13, $14, $15 FROM next
+    ON CONFLICT (path) DO UPDATE
+    SET revision = excluded.revision, state = 'published', series_title = excluded.series_title, number = excluded.number,
+        volume = excluded.volume, title = excluded.title, language = excluded.language, groups = excluded.groups,
+        source_order = excluded.source_order, pages = excluded.pages, size = excluded.size, fingerprint = excluded.fingerprint,
+        published_at = excluded.published_at
+), back AS (
+    UPDATE jobs SET retries = 0 WHERE id = $16 AND retries > 0
+)
+UPDATE job_chapters SET state = 'published', class = '', reason = '', set_aside_at = NULL, pages = $12
+WHERE job_id = $16 AND chapter_id = $4;
 
 -- name: CommittedFingerprints
 SELECT fingerprint FROM library_files WHERE state = 'published' AND fingerprint = ANY ($1);
