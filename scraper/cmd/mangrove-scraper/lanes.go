@@ -39,10 +39,14 @@ type lanes struct {
 	covers *cover.Shelf
 	pages  fetch.Renderer
 	holder string
+	// afterCrash is true when the run before this one failed; the first look at
+	// each Site's Jobs then asks which of them it was (JOB-12).
+	afterCrash bool
 
 	mu      sync.Mutex
 	working map[string]*lane.Lane
 	keepers map[string]*keeper
+	looked  map[string]bool
 }
 
 func newLanes(cfg config.Config, log *zap.Logger, db *store.Store, claims *pgxpool.Pool, hub *live.Hub, covers *cover.Shelf, pages fetch.Renderer) *lanes {
@@ -51,7 +55,7 @@ func newLanes(cfg config.Config, log *zap.Logger, db *store.Store, claims *pgxpo
 		host = "unknown"
 	}
 	return &lanes{
-		cfg: cfg, log: log, db: db, claims: claims, hub: hub, covers: covers, pages: pages, working: map[string]*lane.Lane{}, keepers: map[string]*keeper{},
+		cfg: cfg, log: log, db: db, claims: claims, hub: hub, covers: covers, pages: pages, working: map[string]*lane.Lane{}, keepers: map[string]*keeper{}, looked: map[string]bool{},
 		// One scraper a data folder (SUP-7), so host and folder name it.
 		holder: host + ":" + cfg.DataDir,
 	}
@@ -66,13 +70,41 @@ func (l *lanes) wake(site string) {
 	}
 }
 
+// StopJob ends the unit of a Job on a Site at its next checkpoint, if it is ours
+// and under way.
+func (l *lanes) StopJob(site string, jobID int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w, ok := l.working[site]; ok {
+		w.StopJob(jobID)
+	}
+}
+
+// Probe sends one read to a paused Site, on an operator's word (CIRC-3).
+func (l *lanes) Probe(ctx context.Context, site string) (resumed bool, reason string, err error) {
+	w, err := l.lane(site)
+	if err != nil {
+		return false, "", err
+	}
+	got, err := w.Probe(ctx)
+	return got.Resumed, got.Reason, err
+}
+
+// lane is the Lane of a Site, if it is worked here.
+func (l *lanes) lane(site string) (*lane.Lane, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w, ok := l.working[site]; ok {
+		return w, nil
+	}
+	return nil, fault.Newf(fault.Away, "reach", site, "its Lane is not worked here now")
+}
+
 // Search asks a Site through its Lane, if it is ours.
 func (l *lanes) Search(ctx context.Context, site, query string) ([]source.Series, error) {
-	l.mu.Lock()
-	w, ok := l.working[site]
-	l.mu.Unlock()
-	if !ok {
-		return nil, fault.Newf(fault.Away, "search", site, "its Lane is not worked here now")
+	w, err := l.lane(site)
+	if err != nil {
+		return nil, err
 	}
 	return w.Search(ctx, query)
 }
@@ -202,12 +234,8 @@ func (l *lanes) work(ctx context.Context, a source.Adapter, k *keeper, claim *st
 		}
 	}()
 	site := a.Site()
-	n, err := claim.RecoverJobs(ctx, []string{site.Key})
-	if err != nil {
+	if err := l.recover(ctx, site, claim); err != nil {
 		return err
-	}
-	if n > 0 {
-		l.log.Info("Jobs that were under way go on from their checkpoints", zap.String("site", site.Key), zap.Int64("jobs", n))
 	}
 	rest := time.Duration(0)
 	if claim.Taken {

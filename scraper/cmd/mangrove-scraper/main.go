@@ -44,8 +44,8 @@ func realMain(ctx context.Context, args []string) int {
 		return config.ExitConfig
 	}
 	switch {
-	case len(args) == 0:
-		err = run(ctx, cfg, logging.New(os.Stderr, "scraper", cfg.LogLevel))
+	case len(args) == 0, len(args) == 1 && args[0] == "after-crash":
+		err = run(ctx, cfg, len(args) == 1, logging.New(os.Stderr, "scraper", cfg.LogLevel))
 	case len(args) == 1 && args[0] == "migrate":
 		err = migrate(ctx, cfg, -1)
 	case len(args) == 2 && args[0] == "downgrade":

@@ -15,7 +15,7 @@ import (
 	"mangrove/scraper/internal/store"
 )
 
-var errUsage = errors.New("usage: mangrove-scraper [migrate | downgrade VERSION | version | resume SITE | release queue|storage | retry SITE SERIES | site label | site check FILE [URL]]")
+var errUsage = errors.New("usage: mangrove-scraper [after-crash | migrate | downgrade VERSION | version | resume SITE | release queue|storage | retry SITE SERIES | site label | site check FILE [URL]]")
 
 // operate does what an operator asks of the queue and the circuits, straight in
 // the database: it works while the scraper is parked, and a running one hears of

@@ -39,8 +39,9 @@ import (
 // stopGrace is how long calls under way may take when the scraper stops.
 const stopGrace = 5 * time.Second
 
-// run wires the scraper, top to bottom, and works until ctx ends.
-func run(ctx context.Context, cfg config.Config, log *zap.Logger) error {
+// run wires the scraper, top to bottom, and works until ctx ends. afterCrash is the
+// supervisor's word that the run before this one failed.
+func run(ctx context.Context, cfg config.Config, afterCrash bool, log *zap.Logger) error {
 	// One scraper a data folder (SUP-7).
 	for _, dir := range []string{cfg.RunDir(), filepath.Join(cfg.DataDir, "scraper")} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -95,6 +96,7 @@ func run(ctx context.Context, cfg config.Config, log *zap.Logger) error {
 		}
 	}
 	lanes := newLanes(cfg, log, db, claims, hub, covers, pages)
+	lanes.afterCrash = afterCrash
 	wake := lanes.wake
 
 	server := grpcserver.New(log, grpc.Creds(grpcserver.PeerCredentials(os.Geteuid())))

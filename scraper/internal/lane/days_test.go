@@ -131,9 +131,11 @@ func (*memory) SetActivity(context.Context, string, lane.Activity, string) error
 }
 func (*memory) SetTrouble(context.Context, string, lane.Trouble, time.Time) error { return nil }
 func (*memory) Propose(context.Context, source.Key, string, time.Time) error      { return nil }
-func (*memory) QuarantinedSince(context.Context, string, time.Time) (int, error)  { return 0, nil }
-func (*memory) SetHold(context.Context, string, string, time.Time) error          { return nil }
-func (*memory) SaveCover(context.Context, source.Key, string, string) error       { return nil }
+func (*memory) QuarantinedSince(context.Context, string, time.Time) ([]job.Job, error) {
+	return nil, nil
+}
+func (*memory) SetHold(context.Context, string, string, time.Time) error    { return nil }
+func (*memory) SaveCover(context.Context, source.Key, string, string) error { return nil }
 
 // Next and the rest make it an empty queue.
 func (*memory) Next(context.Context, string, time.Time) (job.Job, bool, error) {

@@ -53,6 +53,8 @@ type Lane struct {
 	held    func() error
 	log     *zap.Logger
 	wake    chan struct{}
+	// probes holds the one operator who waits for a probe's answer.
+	probes  chan chan probeAnswer
 	retired atomic.Bool
 }
 
@@ -62,6 +64,7 @@ func New(o Options) *Lane {
 	return &Lane{
 		site: site, adapter: o.Adapter, fetcher: o.Fetcher, store: o.Store, queue: o.Queue, runner: o.Runner,
 		covers: o.Covers, hub: o.Hub, gate: o.Gate, held: o.Held, log: o.Log.With(zap.String("site", site.Key)), wake: make(chan struct{}, 1),
+		probes: make(chan chan probeAnswer, 1),
 	}
 }
 
@@ -71,6 +74,13 @@ func (l *Lane) Wake() {
 	case l.wake <- struct{}{}:
 	default:
 	}
+}
+
+// StopJob makes the unit of a Job end at its next checkpoint, if it is under way,
+// after the Job's row has been moved (STALL-4, JOB-5).
+func (l *Lane) StopJob(jobID int64) {
+	l.runner.Stop(jobID)
+	l.Wake()
 }
 
 // Retire ends Run after the unit of work under way: nothing is cut off, and the
@@ -134,6 +144,11 @@ func (l *Lane) Turn(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	l.gate.Set(c)
+	if answer := l.probeWanted(); answer != nil {
+		probed, err := l.probePaused(ctx, c)
+		answer <- probeAnswer{probed, err}
+		return 0, nil
+	}
 	if !c.Asking() {
 		if !c.Due(now) {
 			if c.Until.IsZero() {
@@ -212,11 +227,11 @@ func (l *Lane) runJob(ctx context.Context, j job.Job) (answered bool, err error)
 	case fault.Storage:
 		return true, l.store.SetHold(ctx, "storage", job.Reason(err), time.Now())
 	case fault.Parser, fault.Unknown:
-		n, qerr := l.store.QuarantinedSince(ctx, l.site.Key, time.Now().Add(-time.Hour))
-		if qerr != nil || n < 2 {
+		unread, qerr := l.store.QuarantinedSince(ctx, l.site.Key, time.Now().Add(-time.Hour))
+		if qerr != nil || len(unread) < 2 {
 			return true, qerr
 		}
-		return true, l.moveCircuit(ctx, circuit.Pattern, err)
+		return true, l.moveCircuit(ctx, circuit.Pattern, pattern(l.site.Key, unread[0], unread[1]))
 	}
 	if event, ok := circuit.EventOf(class); ok {
 		if class == fault.Access {

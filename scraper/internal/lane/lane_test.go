@@ -29,6 +29,10 @@ import (
 type site struct {
 	scripts map[string][]string
 	asked   []string
+	total   int
+	// asking is the gate; shut counts reads that met it closed.
+	asking func() error
+	shut   int
 }
 
 func (s *site) Site() source.Site { return source.Site{Key: "t", Name: "Test"} }
@@ -45,6 +49,10 @@ func (*site) Address(string) string                     { return "" }
 
 func (s *site) Series(_ context.Context, _ source.Fetcher, ask source.Ask) (source.Reading, error) {
 	s.asked = append(s.asked, ask.SeriesID)
+	s.total++
+	if s.asking() != nil {
+		s.shut++
+	}
 	script := s.scripts[ask.SeriesID]
 	word := script[0]
 	if len(script) > 1 {
@@ -122,9 +130,10 @@ func setup(t *testing.T, scripts map[string][]string) bench {
 	if err := db.EnsureLane(t.Context(), "t"); err != nil {
 		t.Fatal(err)
 	}
-	hub := live.NewHub()
+	hub, gate := live.NewHub(), &lane.Gate{}
+	s.asking = gate.Allow
 	l := lane.New(lane.Options{
-		Adapter: s, Store: db, Queue: queue.New(db), Covers: cover.New(t.TempDir()), Hub: hub, Gate: &lane.Gate{}, Log: zap.NewNop(),
+		Adapter: s, Store: db, Queue: queue.New(db), Covers: cover.New(t.TempDir()), Hub: hub, Gate: gate, Log: zap.NewNop(),
 		Runner: &job.Runner{Library: t.TempDir(), Store: db, Hub: hub, Adapter: s},
 	})
 	return bench{s, l, db, conn, seen}

@@ -129,8 +129,9 @@ type Store interface {
 	Circuit(ctx context.Context, site string) (circuit.Circuit, error)
 	// MoveCircuit is compare-and-set on from's state and since.
 	MoveCircuit(ctx context.Context, from, to circuit.Circuit) (moved bool, err error)
-	// QuarantinedSince counts different Jobs of a Site that its adapter could not read.
-	QuarantinedSince(ctx context.Context, site string, since time.Time) (int, error)
+	// QuarantinedSince lists the Jobs of a Site that its adapter could not read,
+	// newest first.
+	QuarantinedSince(ctx context.Context, site string, since time.Time) ([]job.Job, error)
 	// SetHold stops all downloads.
 	SetHold(ctx context.Context, kind, detail string, now time.Time) error
 	// SaveCover records the digest of the cover kept for a Series.
@@ -151,4 +152,6 @@ type Queue interface {
 type Runner interface {
 	Inspect(ctx context.Context, j job.Job) error
 	Step(ctx context.Context, j job.Job) error
+	// Stop ends the unit of a Job at its next checkpoint, if it is under way.
+	Stop(jobID int64)
 }

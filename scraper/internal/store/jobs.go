@@ -46,15 +46,19 @@ func (s *Store) LatestJob(ctx context.Context, key source.Key) (job.Job, bool, e
 	return s.oneJob(ctx, "LatestJob", key.Site, key.SeriesID)
 }
 
-func (s *Store) oneJob(ctx context.Context, name string, args ...any) (j job.Job, ok bool, err error) {
-	var retryAt *time.Time
-	err = s.db.QueryRow(ctx, s.sql.Get(name), args...).Scan(&j.ID, &j.Key.Site, &j.Key.SeriesID, &j.State, &j.Unattended,
-		&j.Class, &j.Reason, &j.Retries, &j.Stalls, &retryAt, &j.ChangedAt)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return j, false, nil
+func (s *Store) oneJob(ctx context.Context, name string, args ...any) (job.Job, bool, error) {
+	found, err := s.jobs(ctx, name, args...)
+	if err != nil || len(found) == 0 {
+		return job.Job{}, false, err
 	}
+	return found[0], true, nil
+}
+
+func scanJob(row pgx.CollectableRow) (j job.Job, err error) {
+	var retryAt *time.Time
+	err = row.Scan(&j.ID, &j.Key.Site, &j.Key.SeriesID, &j.State, &j.Unattended, &j.Class, &j.Reason, &j.Retries, &j.Stalls, &retryAt, &j.ChangedAt)
 	j.RetryAt = orZero(retryAt)
-	return j, err == nil, classify(name, err)
+	return j, err
 }
 
 // NextRetry is when a waiting Job of a Site wants to be tried again; zero if none does.
@@ -173,10 +177,10 @@ func (s *Store) CountOutstanding(ctx context.Context) (n int, err error) {
 	return n, classify("CountOutstanding", err)
 }
 
-// QuarantinedSince counts different Jobs of a Site that its adapter could not read.
-func (s *Store) QuarantinedSince(ctx context.Context, site string, since time.Time) (n int, err error) {
-	err = s.db.QueryRow(ctx, s.sql.Get("QuarantinedSince"), site, since).Scan(&n)
-	return n, classify("QuarantinedSince", err)
+// QuarantinedSince lists Jobs of a Site that its adapter could not read, newest
+// first, ten at most.
+func (s *Store) QuarantinedSince(ctx context.Context, site string, since time.Time) ([]job.Job, error) {
+	return s.jobs(ctx, "QuarantinedSince", site, since)
 }
 
 // RetryChapters sets a Job's counts back and its set-aside chapters waiting (JOB-5).

@@ -42,8 +42,11 @@ LIMIT 1;
 SELECT count(*) FROM jobs WHERE state IN ('requested', 'inspecting', 'ready', 'queued', 'downloading', 'paused', 'retry_wait');
 
 -- name: QuarantinedSince
-SELECT count(*) FROM jobs
-WHERE site = $1 AND state = 'quarantined' AND class IN ('parser', 'unknown') AND finished_at >= $2;
+SELECT id, site, series_id, state, unattended, class, reason, retries, stalls, retry_at, changed_at
+FROM jobs
+WHERE site = $1 AND state = 'quarantined' AND class IN ('parser', 'unknown') AND finished_at >= $2
+ORDER BY finished_at DESC
+LIMIT 10;
 
 -- name: PlanChapters
 INSERT INTO job_chapters (job_id, chapter_id, position)

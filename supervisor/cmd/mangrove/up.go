@@ -132,7 +132,8 @@ func (s *system) up(ctx context.Context, hurry <-chan struct{}) error {
 		return err
 	}
 	s.group.start(&program.Service{
-		Word: "scraper", Path: s.scraperPath, Env: scraperEnvironment(os.Environ(), c), Socket: c.ScraperSocket(), Log: s.rotated("scraper"), Held: held, Family: s.family,
+		Word: "scraper", Path: s.scraperPath, AfterFailure: []string{"after-crash"}, Env: scraperEnvironment(os.Environ(), c),
+		Socket: c.ScraperSocket(), Log: s.rotated("scraper"), Held: held, Family: s.family,
 	}, hurry)
 	s.group.start(&program.Service{
 		Word: "reader", Path: s.readerPath, Env: readerEnvironment(os.Environ(), c), Socket: c.ReaderSocket(), Log: s.rotated("reader"), Held: held, Family: s.family,

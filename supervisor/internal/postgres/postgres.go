@@ -58,7 +58,7 @@ func (s *Server) StartLimit() time.Duration { return 0 }
 
 // Start makes the cluster if there is none, sweeps what a dead server left and
 // starts the server.
-func (s *Server) Start(ctx context.Context) (service.Process, error) {
+func (s *Server) Start(ctx context.Context, _ bool) (service.Process, error) {
 	if err := s.Layout.MakeFolders(s.Owner); err != nil {
 		return nil, err
 	}

@@ -76,6 +76,9 @@ type Service struct {
 	// Path is its program, Env its whole environment.
 	Path string
 	Env  []string
+	// AfterFailure are its arguments when the run before failed: the scraper
+	// looks then for the Job that brought it down (JOB-12).
+	AfterFailure []string
 	// Socket is where its health answers.
 	Socket string
 	// Log receives its output.
@@ -102,8 +105,12 @@ func (s *Service) Hold() string {
 func (s *Service) StartLimit() time.Duration { return 2 * time.Minute }
 
 // Start runs the service.
-func (s *Service) Start(context.Context) (service.Process, error) {
-	p, err := child.Start(child.Spec{Path: s.Path, Env: s.Env, Log: s.Log, Family: s.Family})
+func (s *Service) Start(_ context.Context, again bool) (service.Process, error) {
+	var args []string
+	if again {
+		args = s.AfterFailure
+	}
+	p, err := child.Start(child.Spec{Path: s.Path, Args: args, Env: s.Env, Log: s.Log, Family: s.Family})
 	if err != nil {
 		return nil, err
 	}

@@ -57,8 +57,9 @@ type Program interface {
 	Name() string
 	// Hold returns why the program must not be started now, or "".
 	Hold() string
-	// Start runs it. The process outlives ctx.
-	Start(ctx context.Context) (Process, error)
+	// Start runs it. The process outlives ctx. again is true when the one before
+	// failed: a crash, or missed liveness checks (SUP-2), and not a stop.
+	Start(ctx context.Context, again bool) (Process, error)
 	// StartLimit is how long a start may take before it counts as failed; 0
 	// is for ever.
 	StartLimit() time.Duration
@@ -111,12 +112,13 @@ func (k *Keeper) Status() Status {
 // it is gone. hurry, when closed, ends the grace of that stop.
 func (k *Keeper) Run(ctx context.Context, hurry <-chan struct{}) {
 	failures := 0 // in a row
+	failed := false
 	for ctx.Err() == nil {
 		if !k.held(ctx) {
 			break
 		}
 		k.step(Start, func(s *Status) { s.Reason = "" })
-		p, err := k.program.Start(ctx)
+		p, err := k.program.Start(ctx, failed)
 		if err != nil && ctx.Err() != nil {
 			break // given up because it was asked to, which is no failure
 		}
@@ -126,6 +128,7 @@ func (k *Keeper) Run(ctx context.Context, hurry <-chan struct{}) {
 			k.sleep(ctx, pause(failures))
 			continue
 		}
+		failed = false
 		k.note(func(s *Status) { s.PID = p.PID() })
 		served, hung := k.watch(ctx, p) // hung says why we ended it, or is ""
 		if ctx.Err() != nil {
@@ -140,6 +143,7 @@ func (k *Keeper) Run(ctx context.Context, hurry <-chan struct{}) {
 		exit := p.Exit()
 		switch {
 		case hung != "":
+			failed = true
 			failures++
 			k.failed(failures, hung, p.LastLines())
 			k.sleep(ctx, pause(failures))
@@ -150,6 +154,7 @@ func (k *Keeper) Run(ctx context.Context, hurry <-chan struct{}) {
 			k.refused(exit, p.LastLines(), time.Now().Add(lockEvery))
 			k.sleep(ctx, lockEvery)
 		default:
+			failed = true
 			failures++
 			k.failed(failures, exit.What, p.LastLines())
 			k.sleep(ctx, pause(failures))

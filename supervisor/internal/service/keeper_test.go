@@ -21,6 +21,7 @@ type script struct {
 	hold   string
 	slow   bool            // a start takes until it is given up
 	starts []time.Duration // since the bubble began
+	again  []bool          // by start: the run before failed
 	began  time.Time
 	stops  int
 }
@@ -58,14 +59,14 @@ func (s *script) setHold(reason string) {
 	s.hold = reason
 }
 
-func (s *script) Start(ctx context.Context) (Process, error) {
+func (s *script) Start(ctx context.Context, again bool) (Process, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.slow {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
-	s.starts = append(s.starts, time.Since(s.began))
+	s.starts, s.again = append(s.starts, time.Since(s.began)), append(s.again, again)
 	run := s.runs[min(s.n, len(s.runs)-1)]
 	s.n++
 	if run.startErr != nil {
@@ -230,6 +231,34 @@ func TestThreeMissesInARowEndTheProgram(t *testing.T) {
 			t.Errorf("starts at second (-want +got):\n%s", diff)
 		}
 	})
+}
+
+// TestOnlyARunThatFailedMakesTheNextOneASecondTry: the scraper looks for the Job
+// that brought it down after a crash, and after nothing else (JOB-12).
+func TestOnlyARunThatFailedMakesTheNextOneASecondTry(t *testing.T) {
+	crash, busy := Exit{Code: 2, What: "exit code 2"}, Exit{Code: 75, What: "exit code 75"}
+	tests := []struct {
+		name string
+		runs []scripted
+		want []bool
+	}{
+		{"it serves", []scripted{{}}, []bool{false}},
+		{"it crashes", []scripted{{life: time.Second, exit: crash}, {}}, []bool{false, true}},
+		{"it hangs", []scripted{{hang: time.Minute}, {}}, []bool{false, true}},
+		{"another holds its lock", []scripted{{life: time.Second, exit: busy}, {}}, []bool{false, false}},
+		{"a crash, then a start that fails", []scripted{{life: time.Second, exit: crash}, {startErr: errors.New("no memory")}, {}}, []bool{false, true, true}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &script{runs: tt.runs}
+				keep(t, s, 5*time.Minute, nil)
+				if diff := cmp.Diff(tt.want, s.again); diff != "" {
+					t.Errorf("second tries, by start (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
 }
 
 func TestAStartThatNeverAnswersIsAFailure(t *testing.T) {

@@ -25,7 +25,7 @@ func main() { os.Exit(run()) }
 
 func run() int {
 	name := strings.TrimPrefix(filepath.Base(os.Args[0]), "mangrove-")
-	if len(os.Args) > 1 {
+	if len(os.Args) > 1 && os.Args[1] != "after-crash" {
 		name = os.Args[1]
 	}
 	c, err := config.FromEnvironment()

@@ -1,0 +1,128 @@
+package lane_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mangrove/internal/fault"
+	"mangrove/scraper/internal/circuit"
+	"mangrove/scraper/internal/lane"
+	"mangrove/scraper/internal/source"
+)
+
+// probe is an operator's "try one read", answered by the Lane's next turn.
+func (b bench) probe(t *testing.T) (lane.Probed, error) {
+	t.Helper()
+	type answer struct {
+		lane.Probed
+		err error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		p, err := b.lane.Probe(t.Context())
+		done <- answer{p, err}
+	}()
+	for {
+		select {
+		case a := <-done:
+			return a.Probed, a.err
+		default:
+			b.turn(t)
+		}
+	}
+}
+
+func TestAnOperatorsProbe(t *testing.T) {
+	t.Parallel()
+	b := setup(t, map[string][]string{"a": {"refused", "refused", "unfetchable", "ok", "ok"}})
+	b.turn(t)
+	state := func() circuit.Circuit {
+		t.Helper()
+		c, err := b.db.Circuit(t.Context(), "t")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	before := state()
+	for _, what := range []string{"refused again", "not to be read"} {
+		asked := b.site.total
+		got, err := b.probe(t)
+		if err != nil || got.Resumed || got.Reason == "" {
+			t.Errorf("%s: %+v, %v; want it to stay paused, with the reason", what, got, err)
+		}
+		if n := b.site.total - asked; n != 1 {
+			t.Errorf("%s: %d reads, want one", what, n)
+		}
+		if d := cmp.Diff(before, state()); d != "" {
+			t.Errorf("%s: the circuit moved:\n%s", what, d)
+		}
+		if err := b.site.asking(); !fault.Is(err, fault.Access) {
+			t.Errorf("%s: after it, requests get %v; want them refused", what, err)
+		}
+	}
+	got, err := b.probe(t)
+	if err != nil || !got.Resumed {
+		t.Errorf("answered: %+v, %v; want it resumed", got, err)
+	}
+	if c := state(); c.State != circuit.Closed {
+		t.Errorf("the circuit is %s, want closed", c.State)
+	}
+	if b.site.shut != 0 {
+		t.Errorf("%d reads met a shut gate", b.site.shut)
+	}
+	if lanes, err := b.db.Lanes(t.Context()); err != nil || lanes[0].Trouble != lane.NoTrouble {
+		t.Errorf("the Lane still says %q (%v)", lanes[0].Trouble, err)
+	}
+	if _, err := b.probe(t); !fault.Is(err, fault.Invalid) {
+		t.Errorf("a probe of a Site that is asked anyway: %v, want class invalid", err)
+	}
+	if n := len(b.failures(t)); n != 0 {
+		t.Errorf("%d failure rows; a refusal and a probe are no evidence about a Series", n)
+	}
+}
+
+// TestTwoUnreadableJobsPauseTheSiteAndAreBothShown: the same Job twice does not (D6).
+func TestTwoUnreadableJobsPauseTheSiteAndAreBothShown(t *testing.T) {
+	t.Parallel()
+	b := setup(t, map[string][]string{"a": {"errors"}, "b": {"errors"}})
+	b.exec(t, "UPDATE scraper.series SET next_poll_at = now() + interval '1 day'")
+	work := func() {
+		t.Helper()
+		for range 2 {
+			if _, err := b.lane.Turn(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	request := func(id string) {
+		t.Helper()
+		if asked, err := b.db.RequestJob(t.Context(), source.Key{Site: "t", SeriesID: id}, true); err != nil || !asked {
+			t.Fatal(asked, err)
+		}
+	}
+	request("a")
+	work()
+	b.exec(t, "UPDATE scraper.jobs SET state = 'requested', finished_at = NULL")
+	work()
+	c, err := b.db.Circuit(t.Context(), "t")
+	if err != nil || c.State != circuit.Closed {
+		t.Fatalf("the same Job twice: the circuit is %s (%v), want closed", c.State, err)
+	}
+	request("b")
+	work()
+	c, err = b.db.Circuit(t.Context(), "t")
+	if err != nil || c.State != circuit.Paused || c.Reason != circuit.Systemic {
+		t.Fatalf("two Jobs: the circuit is %s, %q (%v); want a systemic pause", c.State, c.Reason, err)
+	}
+	for _, want := range []string{"Job 1 of a (", "Job 2 of b ("} {
+		if !strings.Contains(c.Detail, want) {
+			t.Errorf("the pause says %q, which does not name %q", c.Detail, want)
+		}
+	}
+	if b.site.asking() == nil {
+		t.Error("requests are let through while the Site is paused")
+	}
+}
