@@ -65,6 +65,7 @@ var may = map[string][]string{
 	"scraper/internal/follow":                   {"scraper/internal/source"},
 	"scraper/internal/job":                      {"scraper/internal/source", "scraper/internal/poll", "scraper/internal/live", "scraper/internal/checkpoint", "scraper/internal/staging", "scraper/internal/publish", "internal/cbz", "internal/durable", "internal/fault"},
 	"scraper/internal/queue":                    {"scraper/internal/source", "scraper/internal/job", "internal/fault"},
+	"scraper/internal/stall":                    {"scraper/internal/source", "scraper/internal/job", "scraper/internal/checkpoint", "internal/fault"},
 	"scraper/internal/lane":                     {"scraper/internal/source", "scraper/internal/poll", "scraper/internal/circuit", "scraper/internal/job", "scraper/internal/live", "internal/fault"},
 	"scraper/internal/faults":                   {},
 	"scraper/internal/bench":                    {},

@@ -80,6 +80,19 @@ func (l *lanes) StopJob(site string, jobID int64) {
 	}
 }
 
+// sites are those whose Lanes are worked here now.
+func (l *lanes) sites() []source.Site {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []source.Site
+	for key := range l.working {
+		if k, ok := l.keepers[key]; ok && k.adapter != nil {
+			out = append(out, k.adapter.Site())
+		}
+	}
+	return out
+}
+
 // Probe sends one read to a paused Site, on an operator's word (CIRC-3).
 func (l *lanes) Probe(ctx context.Context, site string) (resumed bool, reason string, err error) {
 	w, err := l.lane(site)

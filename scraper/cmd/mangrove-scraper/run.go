@@ -33,6 +33,7 @@ import (
 	"mangrove/scraper/internal/source/all"
 	"mangrove/scraper/internal/source/declared"
 	"mangrove/scraper/internal/staging"
+	"mangrove/scraper/internal/stall"
 	"mangrove/scraper/internal/store"
 )
 
@@ -118,7 +119,7 @@ func run(ctx context.Context, cfg config.Config, afterCrash bool, log *zap.Logge
 		err = prepare(ctx, cfg, db, inventory.NewMarker(cfg.LibraryDir, db), adapters, log)
 	}
 	if err == nil && ctx.Err() == nil {
-		work(ctx, pool, db, server, lanes, adapters, described, log)
+		work(ctx, cfg, pool, db, server, lanes, adapters, described, log)
 	}
 
 	// Health first, so that nobody asks for more; then calls; the pool last,
@@ -210,19 +211,23 @@ func prepare(ctx context.Context, cfg config.Config, db *store.Store, marker *in
 	return nil
 }
 
+// fetchesKept is how long it is known that a chapter was fetched.
+const fetchesKept = 2 * 24 * time.Hour
+
 // passesKept is how long Pass rows are kept (POLL-7).
 const passesKept = 14 * 24 * time.Hour
 
 // work runs the Lanes until ctx ends, and says all the while whether the
 // database answers.
-func work(ctx context.Context, pool *pgxpool.Pool, db *store.Store, server *grpcserver.Server, lanes *lanes, adapters []source.Adapter, described *described, log *zap.Logger) {
+func work(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, db *store.Store, server *grpcserver.Server, lanes *lanes, adapters []source.Adapter, described *described, log *zap.Logger) {
 	var running sync.WaitGroup
 	for _, a := range adapters {
 		lanes.start(ctx, a)
 	}
 	running.Go(func() { described.watch(ctx, db, lanes) })
 	server.Set(grpcserver.Readiness, true)
-	ready, pruned := true, time.Time{}
+	watchdog := &stall.Watch{Library: cfg.LibraryDir, Store: db, Sites: lanes.sites, Stop: lanes.StopJob, Log: log}
+	ready, pruned, looked := true, time.Time{}, time.Now()
 	for ctx.Err() == nil {
 		ping, cancel := context.WithTimeout(ctx, 3*time.Second)
 		err := pool.Ping(ping)
@@ -235,7 +240,14 @@ func work(ctx context.Context, pool *pgxpool.Pool, db *store.Store, server *grpc
 			server.Set(grpcserver.Readiness, ready)
 			log.Info("database", zap.Bool("answers", ready))
 		}
+		if ready && time.Since(looked) >= stall.Every {
+			watchdog.Look(ctx, time.Now())
+			looked = time.Now()
+		}
 		if ready && time.Since(pruned) > time.Hour {
+			if err := db.PruneFetches(ctx, time.Now().Add(-fetchesKept)); err != nil {
+				log.Warn("old fetches could not be pruned", zap.Error(err))
+			}
 			if err := db.PrunePasses(ctx, time.Now().Add(-passesKept)); err != nil {
 				log.Warn("old Passes could not be pruned", zap.Error(err))
 			}

@@ -77,12 +77,12 @@ func (s *Store) move(ctx context.Context, q interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }, j job.Job, c job.Change) (job.Job, error) {
 	if !job.Allowed(j.State, c.To) {
-		return j, fault.Newf(fault.Invalid, "move", "a Job", "%s to %s is not an allowed transition", j.State, c.To)
+		return j, notAllowed(j.State, c.To)
 	}
 	var changed time.Time
 	err := q.QueryRow(ctx, s.sql.Get("MoveJob"), j.ID, j.State, c.To, c.Class, c.Reason, c.Retries, orNull(c.RetryAt)).Scan(&changed)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return j, fault.Newf(fault.Stale, "move", "a Job", "Job %d is no longer %s", j.ID, j.State)
+		return j, lost(j)
 	}
 	if err != nil {
 		return j, classify("MoveJob", err)
