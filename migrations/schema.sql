@@ -377,7 +377,7 @@ CREATE TABLE scraper.discovery_skips (
     series_id text NOT NULL,
     why text NOT NULL,
     job_id bigint,
-    CONSTRAINT discovery_skips_why_check CHECK ((why = ANY (ARRAY['outstanding'::text, 'unavailable'::text, 'quarantined'::text, 'no_inventory'::text, 'failed'::text])))
+    CONSTRAINT discovery_skips_why_check CHECK ((why = ANY (ARRAY['outstanding'::text, 'unavailable'::text, 'quarantined'::text, 'failed'::text])))
 );
 
 ALTER TABLE scraper.discovery_skips OWNER TO mangrove_owner;

@@ -46,7 +46,7 @@ CREATE TABLE scraper.discovery_skips (
     discovery_id bigint NOT NULL REFERENCES scraper.discoveries ON DELETE CASCADE,
     site         text   NOT NULL,
     series_id    text   NOT NULL,
-    why          text   NOT NULL CHECK (why IN ('outstanding', 'unavailable', 'quarantined', 'no_inventory', 'failed')),
+    why          text   NOT NULL CHECK (why IN ('outstanding', 'unavailable', 'quarantined', 'failed')),
     job_id       bigint,
     PRIMARY KEY (discovery_id, site, series_id)
 );

@@ -105,6 +105,15 @@ func run(ctx context.Context, cfg config.Config, afterCrash bool, log *zap.Logge
 		Version: version, Started: time.Now(), Store: db, Covers: covers, Hub: hub, Adapters: registry, Wake: wake, Searches: lanes, Browser: pages.Available,
 		Follows: &follow.Reconciler{Store: db, Queue: queue.New(db), Adapters: registry, Wake: wake},
 	})
+	discovery := &queue.Discovery{
+		Store: db, Current: inventory.NewMarker(cfg.LibraryDir, db).Check, Wake: wake, Log: log,
+		Languages: func(site string) []string {
+			if a, ok := registry.Get(site); ok {
+				return a.Site().Languages
+			}
+			return nil
+		},
+	}
 	listener, err := grpcserver.ListenUnix(cfg.ScraperSocket())
 	if err != nil {
 		return &exit{config.ExitConfig, fmt.Errorf("%s: %w", config.Data, err)}
@@ -119,7 +128,7 @@ func run(ctx context.Context, cfg config.Config, afterCrash bool, log *zap.Logge
 		err = prepare(ctx, cfg, db, inventory.NewMarker(cfg.LibraryDir, db), adapters, log)
 	}
 	if err == nil && ctx.Err() == nil {
-		work(ctx, cfg, pool, db, server, lanes, adapters, described, log)
+		work(ctx, cfg, pool, db, server, lanes, adapters, described, discovery, log)
 	}
 
 	// Health first, so that nobody asks for more; then calls; the pool last,
@@ -219,7 +228,7 @@ const passesKept = 14 * 24 * time.Hour
 
 // work runs the Lanes until ctx ends, and says all the while whether the
 // database answers.
-func work(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, db *store.Store, server *grpcserver.Server, lanes *lanes, adapters []source.Adapter, described *described, log *zap.Logger) {
+func work(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, db *store.Store, server *grpcserver.Server, lanes *lanes, adapters []source.Adapter, described *described, discovery *queue.Discovery, log *zap.Logger) {
 	var running sync.WaitGroup
 	for _, a := range adapters {
 		lanes.start(ctx, a)
@@ -227,7 +236,7 @@ func work(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, db *store.
 	running.Go(func() { described.watch(ctx, db, lanes) })
 	server.Set(grpcserver.Readiness, true)
 	watchdog := &stall.Watch{Library: cfg.LibraryDir, Store: db, Sites: lanes.sites, Stop: lanes.StopJob, Log: log}
-	ready, pruned, looked := true, time.Time{}, time.Now()
+	ready, pruned, looked, discovered := true, time.Time{}, time.Now(), time.Time{}
 	for ctx.Err() == nil {
 		ping, cancel := context.WithTimeout(ctx, 3*time.Second)
 		err := pool.Ping(ping)
@@ -243,6 +252,12 @@ func work(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, db *store.
 		if ready && time.Since(looked) >= stall.Every {
 			watchdog.Look(ctx, time.Now())
 			looked = time.Now()
+		}
+		if ready && time.Since(discovered) >= time.Minute {
+			if err := discovery.RunIfDue(ctx, time.Now()); err != nil {
+				log.Warn("the discovery could not run", zap.Error(err))
+			}
+			discovered = time.Now()
 		}
 		if ready && time.Since(pruned) > time.Hour {
 			if err := db.PruneFetches(ctx, time.Now().Add(-fetchesKept)); err != nil {

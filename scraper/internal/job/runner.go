@@ -153,13 +153,7 @@ func (r *Runner) inspect(ctx context.Context, j Job) ([]source.Chapter, error) {
 	if len(wanted) == 0 {
 		wanted = r.Adapter.Site().Languages
 	}
-	var out []source.Chapter
-	for _, ch := range lacking {
-		if !ch.External && speaks(wanted, ch.Language) {
-			out = append(out, ch)
-		}
-	}
-	if len(out) > 0 {
+	if out := Wanted(lacking, wanted); len(out) > 0 {
 		return out, nil
 	}
 	listed, err := r.Store.Languages(ctx, j.Key)
@@ -173,6 +167,17 @@ func (r *Runner) inspect(ctx context.Context, j Job) ([]source.Chapter, error) {
 		}
 	}
 	return nil, fault.Newf(fault.Unavailable, "inspect", j.Key.String(), "no chapter in %s; the Site lists %s", strings.Join(wanted, ", "), strings.Join(listed, ", "))
+}
+
+// Wanted are those of the chapters that a Job would fetch: in a wanted language,
+// and readable on the Site itself (JOB-10).
+func Wanted(chapters []source.Chapter, languages []string) (out []source.Chapter) {
+	for _, ch := range chapters {
+		if !ch.External && speaks(languages, ch.Language) {
+			out = append(out, ch)
+		}
+	}
+	return out
 }
 
 // speaks reports whether a chapter's language is wanted: "en" takes "en-GB",

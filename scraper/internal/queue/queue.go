@@ -4,7 +4,6 @@ package queue
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"mangrove/internal/fault"
@@ -68,11 +67,8 @@ func (q *Queue) Request(ctx context.Context, key source.Key) (skipped string, er
 	if err != nil {
 		return "", err
 	}
-	switch {
-	case ok && last.State.Outstanding():
-		return fmt.Sprintf("Job %d is under way (%s)", last.ID, last.State), nil
-	case ok && (last.State == job.Unavailable || last.State == job.Quarantined):
-		return fmt.Sprintf("Job %d is %s: %s", last.ID, last.State, last.Reason), nil
+	if why, stands := InTheWay(last); ok && stands {
+		return words(why, last), nil
 	}
 	asked, err := q.store.RequestJob(ctx, key, true)
 	if err == nil && !asked {

@@ -23,6 +23,7 @@ import (
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/poll"
+	"mangrove/scraper/internal/queue"
 	"mangrove/scraper/internal/source"
 )
 
@@ -151,6 +152,8 @@ func TestTheDatabaseRepeatsTheWords(t *testing.T) {
 		{"jobs", "class", words(classes)},
 		{"job_chapters", "state", words(job.ChapterStates())},
 		{"job_chapters", "class", words(classes)},
+		{"discoveries", "end_reason", words(queue.DiscoveryEnds())},
+		{"discovery_skips", "why", words(queue.Whys())},
 	}
 	quoted := regexp.MustCompile(`'([^']*)'::text`)
 	for _, tt := range tests {
