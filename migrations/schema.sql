@@ -414,6 +414,8 @@ CREATE TABLE scraper.job_chapters (
     class text DEFAULT ''::text NOT NULL,
     reason text DEFAULT ''::text NOT NULL,
     set_aside_at timestamp with time zone,
+    accept_missing boolean DEFAULT false NOT NULL,
+    replaces text DEFAULT ''::text NOT NULL,
     CONSTRAINT job_chapters_class_check CHECK ((class = ANY (ARRAY[''::text, 'network'::text, 'unavailable'::text, 'parser'::text, 'access'::text, 'storage'::text, 'page'::text, 'conflict'::text, 'unknown'::text, 'stall'::text]))),
     CONSTRAINT job_chapters_pages_check CHECK ((pages >= 0)),
     CONSTRAINT job_chapters_set_aside CHECK (((state = 'set_aside'::text) = (set_aside_at IS NOT NULL))),
@@ -421,6 +423,14 @@ CREATE TABLE scraper.job_chapters (
 );
 
 ALTER TABLE scraper.job_chapters OWNER TO mangrove_owner;
+
+-- Name: COLUMN job_chapters.accept_missing; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.job_chapters.accept_missing IS 'an operator takes the chapter without the pages that are no whole images';
+
+-- Name: COLUMN job_chapters.replaces; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.job_chapters.replaces IS 'path of the library file that goes once this chapter is published';
 
 -- Name: job_crashes; Type: TABLE; Schema: scraper; Owner: mangrove_owner
 
@@ -514,12 +524,33 @@ CREATE TABLE scraper.library_files (
     size bigint NOT NULL,
     fingerprint text NOT NULL,
     published_at timestamp with time zone NOT NULL,
+    missing_pages integer[] DEFAULT '{}'::integer[] NOT NULL,
+    again boolean DEFAULT false NOT NULL,
+    replaced_by text DEFAULT ''::text NOT NULL,
+    file_gone boolean DEFAULT false NOT NULL,
     CONSTRAINT library_files_pages_check CHECK ((pages > 0)),
+    CONSTRAINT library_files_replaced CHECK (((replaced_by = ''::text) OR (state = 'removed'::text))),
     CONSTRAINT library_files_size_check CHECK ((size > 0)),
     CONSTRAINT library_files_state_check CHECK ((state = ANY (ARRAY['published'::text, 'missing'::text, 'removed'::text])))
 );
 
 ALTER TABLE scraper.library_files OWNER TO mangrove_owner;
+
+-- Name: COLUMN library_files.missing_pages; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.library_files.missing_pages IS 'numbers, from 1, of the Site''s pages that the file was published without';
+
+-- Name: COLUMN library_files.again; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.library_files.again IS 'an operator wants the missing pages asked for again';
+
+-- Name: COLUMN library_files.replaced_by; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.library_files.replaced_by IS 'path of the file that took its place; its readers'' progress goes with it';
+
+-- Name: COLUMN library_files.file_gone; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.library_files.file_gone IS 'a replaced file has been removed from the folder';
 
 -- Name: move_proposals; Type: TABLE; Schema: scraper; Owner: mangrove_owner
 
@@ -630,6 +661,7 @@ CREATE TABLE scraper.series (
     polled_at timestamp with time zone,
     shrunk_at timestamp with time zone,
     moved_at timestamp with time zone,
+    preferred_groups text[] DEFAULT '{}'::text[] NOT NULL,
     CONSTRAINT series_next_poll_reason_check CHECK ((next_poll_reason = ANY (ARRAY['interval'::text, 'releases'::text]))),
     CONSTRAINT series_origin_check CHECK ((origin = ANY (ARRAY['listed'::text, 'followed'::text]))),
     CONSTRAINT series_reading_direction_check CHECK ((reading_direction = ANY (ARRAY[''::text, 'ltr'::text, 'rtl'::text, 'strip'::text]))),
@@ -659,6 +691,10 @@ COMMENT ON COLUMN scraper.series.shrunk_at IS 'since when its list has lost more
 -- Name: COLUMN series.moved_at; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
 
 COMMENT ON COLUMN scraper.series.moved_at IS 'when a person moved it here; cleared by the first good read, which matches its chapters by number (POLL-14)';
+
+-- Name: COLUMN series.preferred_groups; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.series.preferred_groups IS 'groups whose releases are wanted, best first; empty keeps every release';
 
 -- Name: series_moves; Type: TABLE; Schema: scraper; Owner: mangrove_owner
 
@@ -895,6 +931,10 @@ CREATE INDEX jobs_series ON scraper.jobs USING btree (site, series_id, id);
 -- Name: library_files_chapter; Type: INDEX; Schema: scraper; Owner: mangrove_owner
 
 CREATE UNIQUE INDEX library_files_chapter ON scraper.library_files USING btree (site, series_id, chapter_id) WHERE (state <> 'removed'::text);
+
+-- Name: library_files_leftover; Type: INDEX; Schema: scraper; Owner: mangrove_owner
+
+CREATE INDEX library_files_leftover ON scraper.library_files USING btree (path) WHERE ((replaced_by <> ''::text) AND (NOT file_gone));
 
 -- Name: poll_failures_oldest; Type: INDEX; Schema: scraper; Owner: mangrove_owner
 

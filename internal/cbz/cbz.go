@@ -51,6 +51,9 @@ type Manifest struct {
 	SeriesID  string       `json:"series_id"`
 	ChapterID string       `json:"chapter_id"`
 	Pages     []PageRecord `json:"pages"`
+	// Missing are the numbers, from 1, of pages that the Site's list has and the
+	// archive was published without, on an operator's word.
+	Missing []int `json:"missing,omitempty"`
 }
 
 // PageRecord is one page as it was accepted.

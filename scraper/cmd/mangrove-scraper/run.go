@@ -200,6 +200,11 @@ func prepare(ctx context.Context, cfg config.Config, db *store.Store, marker *in
 	if err := takeAges(ctx, cfg, db, log); err != nil {
 		return err
 	}
+	if err := marker.Check(ctx); err == nil {
+		if err := job.RetireLeftovers(ctx, cfg.LibraryDir, db); err != nil {
+			log.Warn("a replaced file could not be removed", zap.Error(err))
+		}
+	}
 	stages, err := staging.List(cfg.LibraryDir)
 	if err != nil {
 		log.Warn("staging could not be read", zap.Error(err))

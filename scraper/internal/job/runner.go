@@ -21,6 +21,8 @@ type Target struct {
 	Languages []string
 	// Folder is its folder in the library, "" before the first publication.
 	Folder string
+	// PreferredGroups are those whose releases are wanted, best first.
+	PreferredGroups []string
 	// LastGoodRead is zero before the first.
 	LastGoodRead time.Time
 }
@@ -30,7 +32,24 @@ type Publication struct {
 	Chapter     source.Chapter
 	SeriesTitle string
 	File        publish.File
-	Fingerprint string
+	// Fingerprint is the archive's, Staged that of the page list it was gathered for:
+	// they differ only when pages are missing.
+	Fingerprint, Staged string
+	// Missing are the numbers, from 1, of the Site's pages that the file is without.
+	Missing []int
+	// Replaces is the path of the file whose place it takes, or "".
+	Replaces string
+}
+
+// Start is what is known of a chapter when its work begins.
+type Start struct {
+	// Fetched is how often all its pages were fetched lately.
+	Fetched int
+	// AcceptMissing is true when an operator takes the chapter without the pages
+	// that are no whole images (C19).
+	AcceptMissing bool
+	// Replaces is the path of the file that goes once it is published, or "".
+	Replaces string
 }
 
 // Store keeps Jobs. Every state change is committed before it returns (JOB-6),
@@ -39,16 +58,17 @@ type Store interface {
 	// Move changes the state of j, if it is still the one j holds.
 	Move(ctx context.Context, j Job, c Change) (Job, error)
 	// Plan records the chapters a Job is for and moves it, in one transaction.
-	Plan(ctx context.Context, j Job, chapters []source.Chapter, c Change) (Job, error)
+	Plan(ctx context.Context, j Job, chapters []Planned, c Change) (Job, error)
+	// InLibrary lists the releases of a Series that the library has.
+	InLibrary(ctx context.Context, key source.Key) ([]Held, error)
 	// Lacking lists the chapters a Series has and the library lacks, in reading order.
 	Lacking(ctx context.Context, key source.Key) ([]source.Chapter, error)
 	// Languages lists those of the chapters the Site lists now, external ones left out.
 	Languages(ctx context.Context, key source.Key) ([]string, error)
 	// NextChapter returns the next chapter of j still to be fetched.
 	NextChapter(ctx context.Context, j Job) (ch source.Chapter, ok bool, err error)
-	// StartChapter marks the chapter under way, and returns how often all its
-	// pages were fetched after since.
-	StartChapter(ctx context.Context, j Job, chapterID string, since time.Time) (fetched int, err error)
+	// StartChapter marks the chapter under way; since bounds Start.Fetched.
+	StartChapter(ctx context.Context, j Job, chapterID string, since time.Time) (Start, error)
 	// RecordFetched records that all pages of a chapter have been fetched.
 	RecordFetched(ctx context.Context, key source.Key, chapterID string, now time.Time) error
 	// SetAside records a chapter that the Job goes on without.
@@ -56,8 +76,11 @@ type Store interface {
 	// RecordExternal records that a chapter of j can only be read elsewhere: it
 	// leaves the Job and is no failure (JOB-10).
 	RecordExternal(ctx context.Context, j Job, chapterID string) error
-	// Commit records a publication in the library's change log and in j.
+	// Commit records a publication in the library's change log and in j, and the
+	// removal of the file it replaces.
 	Commit(ctx context.Context, j Job, p Publication) error
+	// FileGone records that a replaced file is no longer in the folder.
+	FileGone(ctx context.Context, path string) error
 	// Target reads the Series of a Job.
 	Target(ctx context.Context, key source.Key) (Target, error)
 	// NameFolder gives the Series its folder if it has none and returns the one it has.
@@ -127,7 +150,7 @@ func (r *Runner) Inspect(ctx context.Context, j Job) error {
 	return err
 }
 
-func (r *Runner) inspect(ctx context.Context, j Job) ([]source.Chapter, error) {
+func (r *Runner) inspect(ctx context.Context, j Job) ([]Planned, error) {
 	t, err := r.Store.Target(ctx, j.Key)
 	if err != nil {
 		return nil, err
@@ -154,7 +177,8 @@ func (r *Runner) inspect(ctx context.Context, j Job) ([]source.Chapter, error) {
 		wanted = r.Adapter.Site().Languages
 	}
 	if out := Wanted(lacking, wanted); len(out) > 0 {
-		return out, nil
+		held, err := r.Store.InLibrary(ctx, j.Key)
+		return Choose(out, held, t.PreferredGroups), err
 	}
 	listed, err := r.Store.Languages(ctx, j.Key)
 	if err != nil || len(listed) == 0 {

@@ -235,16 +235,44 @@ func (s *Stage) Accept(page int, data []byte) error {
 func (s *Stage) Manifest() (m cbz.Manifest, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m = cbz.Manifest{
-		Fingerprint: s.manifest.Fingerprint(), Site: s.manifest.Key.Site, SeriesID: s.manifest.Key.SeriesID,
-		ChapterID: s.manifest.ChapterID, Pages: append([]cbz.PageRecord(nil), s.records...),
-	}
+	m = s.manifestOf(append([]cbz.PageRecord(nil), s.records...))
 	for _, r := range m.Pages {
 		if r.Name == "" {
 			return cbz.Manifest{}, false
 		}
 	}
 	return m, true
+}
+
+// Incomplete returns the record of the pages that are there, with the places they
+// have in the list, and a fingerprint of its own: an archive without some of its
+// pages is never taken for the whole chapter.
+func (s *Stage) Incomplete() (m cbz.Manifest, places []int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m = s.manifestOf(nil)
+	h := sha256.New()
+	_, _ = fmt.Fprintf(h, "mangrove incomplete 1\n%s\n", m.Fingerprint)
+	for i, r := range s.records {
+		if r.Name == "" {
+			m.Missing = append(m.Missing, i+1)
+			_, _ = fmt.Fprintln(h, i+1)
+			continue
+		}
+		m.Pages, places = append(m.Pages, r), append(places, i)
+	}
+	if len(m.Missing) > 0 {
+		m.Fingerprint = hex.EncodeToString(h.Sum(nil))
+	}
+	return m, places
+}
+
+// manifestOf is the archive's record with the given pages.
+func (s *Stage) manifestOf(pages []cbz.PageRecord) cbz.Manifest {
+	return cbz.Manifest{
+		Fingerprint: s.manifest.Fingerprint(), Site: s.manifest.Key.Site, SeriesID: s.manifest.Key.SeriesID,
+		ChapterID: s.manifest.ChapterID, Pages: pages,
+	}
 }
 
 // OpenPage opens a page that is there.

@@ -44,8 +44,8 @@ func Limit(site source.Site) time.Duration {
 type Store interface {
 	// UnderWay lists the Jobs of a Site whose unit of work has begun and not ended.
 	UnderWay(ctx context.Context, site string) ([]job.Job, error)
-	// Held reports whether a Hold stops all downloads, or the Site's circuit its.
-	Held(ctx context.Context, site string) (bool, error)
+	// DownloadsHeld reports whether a Hold stops all downloads, or the Site's circuit its.
+	DownloadsHeld(ctx context.Context, site string) (bool, error)
 	// RecordStall moves a Job and counts its stall, if it is still in the state j
 	// holds; class stale otherwise.
 	RecordStall(ctx context.Context, j job.Job, to job.State, reason string) (job.Job, error)
@@ -93,7 +93,7 @@ func (w *Watch) Look(ctx context.Context, now time.Time) {
 		jobs, err := w.Store.UnderWay(ctx, site.Key)
 		held := false
 		if err == nil {
-			held, err = w.Store.Held(ctx, site.Key)
+			held, err = w.Store.DownloadsHeld(ctx, site.Key)
 		}
 		if err != nil {
 			w.Log.Warn("the watchdog could not look", zap.String("site", site.Key), zap.Error(err))

@@ -31,7 +31,7 @@ func (m *memory) UnderWay(context.Context, string) ([]job.Job, error) {
 	}
 	return m.jobs, nil
 }
-func (m *memory) Held(context.Context, string) (bool, error) { return m.held, nil }
+func (m *memory) DownloadsHeld(context.Context, string) (bool, error) { return m.held, nil }
 func (m *memory) RecordStall(_ context.Context, j job.Job, to job.State, reason string) (job.Job, error) {
 	for i := range m.jobs {
 		if m.jobs[i].ID == j.ID && m.jobs[i].State == j.State {

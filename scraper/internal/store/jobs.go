@@ -92,13 +92,13 @@ func (s *Store) move(ctx context.Context, q interface {
 }
 
 // Plan records the chapters a Job is for and moves it, in one transaction.
-func (s *Store) Plan(ctx context.Context, j job.Job, chapters []source.Chapter, c job.Change) (job.Job, error) {
-	ids := make([]string, len(chapters))
+func (s *Store) Plan(ctx context.Context, j job.Job, chapters []job.Planned, c job.Change) (job.Job, error) {
+	ids, replaces := make([]string, len(chapters)), make([]string, len(chapters))
 	for i, ch := range chapters {
-		ids[i] = ch.ID
+		ids[i], replaces[i] = ch.ID, ch.Replaces
 	}
 	err := s.inTx(ctx, "Plan", func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, s.sql.Get("PlanChapters"), j.ID, ids); err != nil {
+		if _, err := tx.Exec(ctx, s.sql.Get("PlanChapters"), j.ID, ids, replaces); err != nil {
 			return err
 		}
 		var err error
@@ -121,11 +121,23 @@ func (s *Store) NextChapter(ctx context.Context, j job.Job) (source.Chapter, boo
 	return ch, err == nil, classify("NextChapter", err)
 }
 
-// StartChapter marks a chapter of j under way, and returns how often all its pages
-// were fetched after since.
-func (s *Store) StartChapter(ctx context.Context, j job.Job, chapterID string, since time.Time) (fetched int, err error) {
-	err = s.db.QueryRow(ctx, s.sql.Get("StartChapter"), j.ID, chapterID, j.Key.Site, j.Key.SeriesID, since).Scan(&fetched)
-	return fetched, classify("StartChapter", err)
+// StartChapter marks a chapter of j under way, and returns what is known of it.
+func (s *Store) StartChapter(ctx context.Context, j job.Job, chapterID string, since time.Time) (st job.Start, err error) {
+	err = s.db.QueryRow(ctx, s.sql.Get("StartChapter"), j.ID, chapterID, j.Key.Site, j.Key.SeriesID, since).Scan(&st.Fetched, &st.AcceptMissing, &st.Replaces)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return st, fault.Newf(fault.Stale, "start", "a chapter", "it is no longer part of Job %d", j.ID)
+	}
+	return st, classify("StartChapter", err)
+}
+
+// AcceptMissing lets a chapter of a Job that was set aside for its pages be
+// published without them; class stale when it was not set aside for that.
+func (s *Store) AcceptMissing(ctx context.Context, jobID int64, chapterID string) error {
+	n, err := s.exec(ctx, "AcceptMissing", jobID, chapterID)
+	if err == nil && n == 0 {
+		return fault.Newf(fault.Stale, "accept", "a chapter", "no chapter %s of Job %d is set aside for its pages", chapterID, jobID)
+	}
+	return err
 }
 
 // RecordFetched records that all pages of a chapter have been fetched.

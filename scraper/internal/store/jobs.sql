@@ -49,9 +49,12 @@ ORDER BY finished_at DESC
 LIMIT 10;
 
 -- name: PlanChapters
-INSERT INTO job_chapters (job_id, chapter_id, position)
-SELECT $1, c.chapter_id, c.position FROM unnest($2::text[]) WITH ORDINALITY AS c (chapter_id, position)
-ON CONFLICT (job_id, chapter_id) DO NOTHING;
+INSERT INTO job_chapters (job_id, chapter_id, position, replaces)
+SELECT $1, c.chapter_id, c.position, c.replaces FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS c (chapter_id, replaces, position)
+ON CONFLICT (job_id, chapter_id) DO UPDATE
+SET replaces = excluded.replaces,
+    -- Published before and wanted anew: its missing pages are asked for again.
+    state = CASE job_chapters.state WHEN 'published' THEN 'waiting' ELSE job_chapters.state END;
 
 -- name: NextChapter
 SELECT c.chapter_id, coalesce(trim_scale(c.number)::text, ''), coalesce(trim_scale(c.volume)::text, ''), c.title, c.language, c.groups, c.url, c.source_order,
@@ -65,8 +68,14 @@ LIMIT 1;
 
 -- name: StartChapter
 -- How often all its pages were fetched since $5 is told in the same breath.
-WITH started AS (UPDATE job_chapters SET state = 'downloading', class = '', reason = '', set_aside_at = NULL WHERE job_id = $1 AND chapter_id = $2)
-SELECT count(*) FROM chapter_fetches WHERE site = $3 AND series_id = $4 AND chapter_id = $2 AND fetched_at > $5;
+UPDATE job_chapters SET state = 'downloading', class = '', reason = '', set_aside_at = NULL
+WHERE job_id = $1 AND chapter_id = $2
+RETURNING (SELECT count(*) FROM chapter_fetches WHERE site = $3 AND series_id = $4 AND chapter_id = $2 AND fetched_at > $5), accept_missing, replaces;
+
+-- name: AcceptMissing
+-- An operator takes a chapter without the pages that its Site does not give.
+UPDATE job_chapters SET accept_missing = true, state = 'waiting', class = '', reason = '', set_aside_at = NULL
+WHERE job_id = $1 AND chapter_id = $2 AND state = 'set_aside' AND class = 'page';
 
 -- name: RecordFetched
 INSERT INTO chapter_fetches (site, series_id, chapter_id, fetched_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING;
@@ -91,6 +100,9 @@ SELECT chapter_id, state, pages, reason FROM job_chapters WHERE job_id = $1 ORDE
 -- The fetches and crashes of before are no longer held against them.
 WITH counts AS (UPDATE jobs SET retries = 0, stalls = 0 WHERE id = $1),
 crashes AS (DELETE FROM job_crashes WHERE job_id = $1),
+files AS (UPDATE library_files f SET again = true FROM jobs j, job_chapters jc
+          WHERE j.id = $1 AND jc.job_id = j.id AND f.site = j.site AND f.series_id = j.series_id AND f.chapter_id = jc.chapter_id
+            AND f.state = 'published' AND f.missing_pages <> '{}'),
 fetches AS (DELETE FROM chapter_fetches f USING jobs j, job_chapters jc
             WHERE j.id = $1 AND jc.job_id = j.id AND f.site = j.site AND f.series_id = j.series_id AND f.chapter_id = jc.chapter_id)
 UPDATE job_chapters SET state = 'waiting', class = '', reason = '', set_aside_at = NULL WHERE job_id = $1 AND state = 'set_aside';

@@ -90,7 +90,7 @@ func TestCommitTwiceIsOnePublication(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if j, err = s.Plan(ctx, j, lacking, job.Change{To: job.Ready}); err != nil {
+	if j, err = s.Plan(ctx, j, []job.Planned{{Chapter: lacking[0]}}, job.Change{To: job.Ready}); err != nil {
 		t.Fatal(err)
 	}
 	p := job.Publication{Chapter: lacking[0], SeriesTitle: "Pepper&Carrot", Fingerprint: strings.Repeat("a", 64), File: publish.File{Path: "P/1.cbz", Size: 9, Pages: 3}}

@@ -23,6 +23,10 @@ type LibraryChange struct {
 	Size        int64
 	Fingerprint string
 	Published   time.Time
+	// Missing are the numbers of the Site's pages that the file is without.
+	Missing []int
+	// ReplacedBy is the path of the file that took the place of a removed one, or "".
+	ReplacedBy string
 }
 
 // LibraryHead returns the change log's epoch and newest revision.
@@ -48,12 +52,56 @@ func (s *Store) SetLibraryID(ctx context.Context, id string) error {
 
 // Commit records a publication: the next revision of the change log and the
 // chapter's place in its Job, in one statement. Repeating it after a crash in
-// between is no second publication: the file's path is its key.
+// between is no second publication: the file's path is its key. A file whose place
+// it takes becomes a tombstone in the same transaction, with the revision before.
 func (s *Store) Commit(ctx context.Context, j job.Job, p job.Publication) error {
 	c := p.Chapter
-	_, err := s.exec(ctx, "Commit", p.File.Path, j.Key.Site, j.Key.SeriesID, c.ID, p.SeriesTitle, c.Number, c.Volume, c.Title, c.Language,
-		list(c.Groups), c.Order, p.File.Pages, p.File.Size, p.Fingerprint, time.Now(), j.ID)
+	args := []any{p.File.Path, j.Key.Site, j.Key.SeriesID, c.ID, p.SeriesTitle, c.Number, c.Volume, c.Title, c.Language,
+		list(c.Groups), c.Order, p.File.Pages, p.File.Size, p.Fingerprint, time.Now(), j.ID, list(p.Missing)}
+	if p.Replaces == "" || p.Replaces == p.File.Path {
+		_, err := s.exec(ctx, "Commit", args...)
+		return err
+	}
+	return s.inTx(ctx, "Commit", func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, s.sql.Get("ReplaceFile"), p.Replaces, p.File.Path); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, s.sql.Get("Commit"), args...)
+		return err
+	})
+}
+
+// FileGone records that a replaced file is no longer in the folder.
+func (s *Store) FileGone(ctx context.Context, path string) error {
+	_, err := s.exec(ctx, "FileGone", path)
 	return err
+}
+
+// ReplacedFiles lists replaced files that may still be in the folder: a process was
+// killed between the commit and their removal.
+func (s *Store) ReplacedFiles(ctx context.Context) ([]string, error) {
+	rows, err := s.db.Query(ctx, s.sql.Get("ReplacedFiles"))
+	if err != nil {
+		return nil, classify("ReplacedFiles", err)
+	}
+	out, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	return out, classify("ReplacedFiles", err)
+}
+
+// InLibrary lists the releases of a Series that the library has. When each appeared is
+// what the Site says of it now.
+func (s *Store) InLibrary(ctx context.Context, key source.Key) ([]job.Held, error) {
+	rows, err := s.db.Query(ctx, s.sql.Get("InLibrary"), key.Site, key.SeriesID)
+	if err != nil {
+		return nil, classify("InLibrary", err)
+	}
+	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (h job.Held, err error) {
+		var published *time.Time
+		err = row.Scan(&h.ID, &h.Number, &h.Volume, &h.Language, &h.Groups, &published, &h.Path)
+		h.Published = orZero(published)
+		return h, err
+	})
+	return out, classify("InLibrary", err)
 }
 
 // ChangesAfter lists changes in revision order.
@@ -64,7 +112,8 @@ func (s *Store) ChangesAfter(ctx context.Context, revision int64, limit int) ([]
 	}
 	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c LibraryChange, err error) {
 		err = row.Scan(&c.Path, &c.Revision, &c.State, &c.Key.Site, &c.Key.SeriesID, &c.Chapter.ID, &c.SeriesTitle, &c.Chapter.Number,
-			&c.Chapter.Volume, &c.Chapter.Title, &c.Chapter.Language, &c.Chapter.Groups, &c.Chapter.Order, &c.Pages, &c.Size, &c.Fingerprint, &c.Published)
+			&c.Chapter.Volume, &c.Chapter.Title, &c.Chapter.Language, &c.Chapter.Groups, &c.Chapter.Order, &c.Pages, &c.Size, &c.Fingerprint, &c.Published,
+			&c.Missing, &c.ReplacedBy)
 		return c, err
 	})
 	return out, classify("ChangesAfter", err)

@@ -115,9 +115,9 @@ func (s *Store) SaveReading(ctx context.Context, key source.Key, r source.Readin
 }
 
 // list never is nil: the columns are not null.
-func list(s []string) []string {
+func list[T any](s []T) []T {
 	if s == nil {
-		return []string{}
+		return []T{}
 	}
 	return s
 }

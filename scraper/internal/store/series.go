@@ -29,6 +29,8 @@ type SeriesRow struct {
 	Polled       time.Time
 	// Moved is set from a move until the first good read at the new place.
 	Moved time.Time
+	// PreferredGroups are those whose releases are wanted, best first.
+	PreferredGroups []string
 }
 
 // EnsureListed makes a Series its Site offers from the start known, and keeps
@@ -148,7 +150,7 @@ func scanSeries(row pgx.CollectableRow) (r SeriesRow, err error) {
 	var good, forced, polled, moved *time.Time
 	err = row.Scan(&r.Key.Site, &r.Key.SeriesID, &r.Series.Title, &r.Series.NativeTitle, &r.Series.Authors, &r.Series.Description,
 		&r.Series.URL, &r.Series.Status, &r.Series.Tags, &r.Series.License, &r.Series.Direction, &r.CoverSHA256,
-		&r.Origin, &r.Download, &r.Languages, &r.Folder, &good, &r.NextPoll, &r.NextReason, &forced, &polled, &moved)
+		&r.Origin, &r.Download, &r.Languages, &r.Folder, &good, &r.NextPoll, &r.NextReason, &forced, &polled, &moved, &r.PreferredGroups)
 	r.Series.ID = r.Key.SeriesID
 	r.LastGoodRead, r.ForcedPoll, r.Polled = orZero(good), orZero(forced), orZero(polled)
 	r.Moved = orZero(moved)
@@ -158,7 +160,18 @@ func scanSeries(row pgx.CollectableRow) (r SeriesRow, err error) {
 // Target reads the Series of a Job.
 func (s *Store) Target(ctx context.Context, key source.Key) (job.Target, error) {
 	r, err := s.Series(ctx, key)
-	return job.Target{Key: key, Series: r.Series, Languages: r.Languages, Folder: r.Folder, LastGoodRead: r.LastGoodRead}, err
+	return job.Target{Key: key, Series: r.Series, Languages: r.Languages, Folder: r.Folder, LastGoodRead: r.LastGoodRead,
+		PreferredGroups: r.PreferredGroups}, err
+}
+
+// SetPreferredGroups sets whose releases of a Series are wanted, best first; none
+// keeps every release.
+func (s *Store) SetPreferredGroups(ctx context.Context, key source.Key, groups []string) error {
+	n, err := s.exec(ctx, "SetPreferredGroups", key.Site, key.SeriesID, list(groups))
+	if err == nil && n == 0 {
+		return unknownSeries(key)
+	}
+	return err
 }
 
 // NameFolder gives the Series its folder if it has none and returns the one it has.

@@ -11,10 +11,10 @@ import (
 	"mangrove/scraper/internal/job"
 )
 
-// Held reports whether a Hold stops all downloads, or a Site's circuit its.
-func (s *Store) Held(ctx context.Context, site string) (held bool, err error) {
-	err = s.db.QueryRow(ctx, s.sql.Get("Held"), site).Scan(&held)
-	return held, classify("Held", err)
+// DownloadsHeld reports whether a Hold stops all downloads, or a Site's circuit its.
+func (s *Store) DownloadsHeld(ctx context.Context, site string) (held bool, err error) {
+	err = s.db.QueryRow(ctx, s.sql.Get("DownloadsHeld"), site).Scan(&held)
+	return held, classify("DownloadsHeld", err)
 }
 
 // RecordStall moves a Job and counts its stall, if it is still in the state j

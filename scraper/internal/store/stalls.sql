@@ -1,6 +1,6 @@
 -- What the watchdog reads and writes (STALL).
 
--- name: Held
+-- name: DownloadsHeld
 SELECT EXISTS (SELECT FROM holds) OR EXISTS (SELECT FROM circuits WHERE site = $1 AND state IN ('open', 'paused'));
 
 -- name: RecordStall

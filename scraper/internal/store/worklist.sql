@@ -2,7 +2,7 @@
 
 -- name: WorklistOldest
 SELECT s.site, s.series_id, s.title, s.native_title, s.authors, s.description, s.url, s.status, s.tags, s.license, s.reading_direction, s.cover_sha256,
-       s.origin, s.download, s.languages, s.folder, s.last_good_read_at, s.next_poll_at, s.next_poll_reason, s.forced_poll_at, s.polled_at, s.moved_at,
+       s.origin, s.download, s.languages, s.folder, s.last_good_read_at, s.next_poll_at, s.next_poll_reason, s.forced_poll_at, s.polled_at, s.moved_at, s.preferred_groups,
        f.outcome, f.failing_since, coalesce(p.url, '')
 FROM poll_failures f JOIN series s USING (site, series_id) LEFT JOIN move_proposals p USING (site, series_id)
 WHERE ($1 = '' OR f.site = $1) AND ($2 = '' OR f.outcome = $2)
@@ -11,7 +11,7 @@ OFFSET $3 LIMIT $4;
 
 -- name: WorklistNewest
 SELECT s.site, s.series_id, s.title, s.native_title, s.authors, s.description, s.url, s.status, s.tags, s.license, s.reading_direction, s.cover_sha256,
-       s.origin, s.download, s.languages, s.folder, s.last_good_read_at, s.next_poll_at, s.next_poll_reason, s.forced_poll_at, s.polled_at, s.moved_at,
+       s.origin, s.download, s.languages, s.folder, s.last_good_read_at, s.next_poll_at, s.next_poll_reason, s.forced_poll_at, s.polled_at, s.moved_at, s.preferred_groups,
        f.outcome, f.failing_since, coalesce(p.url, '')
 FROM poll_failures f JOIN series s USING (site, series_id) LEFT JOIN move_proposals p USING (site, series_id)
 WHERE ($1 = '' OR f.site = $1) AND ($2 = '' OR f.outcome = $2)
@@ -20,7 +20,7 @@ OFFSET $3 LIMIT $4;
 
 -- name: WorklistTitle
 SELECT s.site, s.series_id, s.title, s.native_title, s.authors, s.description, s.url, s.status, s.tags, s.license, s.reading_direction, s.cover_sha256,
-       s.origin, s.download, s.languages, s.folder, s.last_good_read_at, s.next_poll_at, s.next_poll_reason, s.forced_poll_at, s.polled_at, s.moved_at,
+       s.origin, s.download, s.languages, s.folder, s.last_good_read_at, s.next_poll_at, s.next_poll_reason, s.forced_poll_at, s.polled_at, s.moved_at, s.preferred_groups,
        f.outcome, f.failing_since, coalesce(p.url, '')
 FROM poll_failures f JOIN series s USING (site, series_id) LEFT JOIN move_proposals p USING (site, series_id)
 WHERE ($1 = '' OR f.site = $1) AND ($2 = '' OR f.outcome = $2)
