@@ -111,6 +111,7 @@ CREATE TABLE reader.books (
     published_at timestamp with time zone NOT NULL,
     removed_at timestamp with time zone,
     epoch text DEFAULT ''::text NOT NULL,
+    missing_pages integer[] DEFAULT '{}'::integer[] NOT NULL,
     CONSTRAINT books_page_count_check CHECK ((page_count > 0))
 );
 
@@ -119,6 +120,10 @@ ALTER TABLE reader.books OWNER TO mangrove_owner;
 -- Name: COLUMN books.epoch; Type: COMMENT; Schema: reader; Owner: mangrove_owner
 
 COMMENT ON COLUMN reader.books.epoch IS 'the library epoch that last named the book; after a full resync those of another epoch are marked removed';
+
+-- Name: COLUMN books.missing_pages; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.books.missing_pages IS 'numbers, from 1, of the Site''s pages that the file is without';
 
 -- Name: books_id_seq; Type: SEQUENCE; Schema: reader; Owner: mangrove_owner
 

@@ -44,6 +44,8 @@ type Book struct {
 	Fingerprint string
 	PublishedAt time.Time
 	RemovedAt   time.Time
+	// Missing are the numbers, from 1, of the Site's pages that the file is without.
+	Missing []int32
 }
 
 // Here reports whether the file is in the library now.

@@ -95,7 +95,7 @@ func fromChange(c *scraperv1.LibraryChange) Change {
 	out := Change{
 		Revision: c.GetRevision(), Path: c.GetPath(), Removed: c.GetRemoved(), Series: fromSeries(c.GetSeries()),
 		Chapter: fromChapter(c.GetChapter()), Pages: int(c.GetPages()), Size: c.GetSize(), Fingerprint: c.GetFingerprint(),
-		PublishedAt: when(c.GetPublishedAt()),
+		PublishedAt: when(c.GetPublishedAt()), Missing: c.GetMissingPages(), ReplacedBy: c.GetReplacedBy(),
 	}
 	// A tombstone may carry the key and the title alone.
 	out.Series.Key = fromKey(c.GetKey())

@@ -106,6 +106,10 @@ type Change struct {
 	Size        int64
 	Fingerprint string
 	PublishedAt time.Time
+	// Missing are the numbers, from 1, of the Site's pages that the file is without.
+	Missing []int32
+	// ReplacedBy is the path of the file that took the place of a removed one, or "".
+	ReplacedBy string
 }
 
 // Changes is one page of the change log.

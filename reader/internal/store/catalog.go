@@ -48,7 +48,13 @@ func (s *Store) Apply(ctx context.Context, b catalog.Batch) error {
 }
 
 func (s *Store) applyEntry(ctx context.Context, tx pgx.Tx, epoch string, e catalog.Entry) error {
+	if e.Removed && e.ReplacedBy != "" {
+		if _, err := tx.Exec(ctx, s.sql.Get("ReplaceBook"), e.Series.Site, e.Series.SeriesID, e.Path, e.ReplacedBy); err != nil {
+			return err
+		}
+	}
 	if e.Removed {
+		// One that was replaced is no longer found by its old path.
 		_, err := tx.Exec(ctx, s.sql.Get("RemoveBook"), e.Series.Site, e.Series.SeriesID, e.Chapter.ID, epoch, e.Path)
 		return err
 	}
@@ -71,8 +77,11 @@ func (s *Store) applyEntry(ctx context.Context, tx pgx.Tx, epoch string, e catal
 		count = len(e.Pages)
 	}
 	err = tx.QueryRow(ctx, s.sql.Get("SaveBook"), titleID, c.ID, e.Path, catalog.Decimal(c.Number), catalog.Decimal(c.Volume), c.Title,
-		c.Language, list(c.Groups), c.SourceOrder, count, e.Size, e.Fingerprint, e.PublishedAt, epoch).Scan(&bookID)
-	if err != nil || len(e.Pages) == 0 {
+		c.Language, list(c.Groups), c.SourceOrder, count, e.Size, e.Fingerprint, e.PublishedAt, epoch, list(e.Missing)).Scan(&bookID)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, s.sql.Get("KeepPlaces"), bookID); err != nil || len(e.Pages) == 0 {
 		return err
 	}
 	return s.savePages(ctx, tx, bookID, e.Pages)
@@ -135,7 +144,7 @@ func (s *Store) Book(ctx context.Context, id int64) (catalog.Book, error) {
 func bookFields(b *catalog.Book) []any {
 	return []any{
 		&b.ID, &b.TitleID, &b.ChapterID, &b.Path, &b.Number, &b.Volume, &b.Name, &b.Language, &b.Groups, &b.SourceOrder,
-		&b.PageCount, &b.Size, &b.Fingerprint, &b.PublishedAt, (*maybeTime)(&b.RemovedAt),
+		&b.PageCount, &b.Size, &b.Fingerprint, &b.PublishedAt, (*maybeTime)(&b.RemovedAt), &b.Missing,
 	}
 }
 
@@ -177,9 +186,9 @@ func (m *maybeTime) Scan(v any) error {
 }
 
 // list keeps a NOT NULL array from being NULL.
-func list(s []string) []string {
+func list[T any](s []T) []T {
 	if s == nil {
-		return []string{}
+		return []T{}
 	}
 	return s
 }

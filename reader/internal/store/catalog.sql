@@ -47,13 +47,27 @@ WHERE b.title_id = $1 AND b.path = $2 AND b.chapter_id <> $3
   AND NOT EXISTS (SELECT FROM books o WHERE o.title_id = $1 AND o.chapter_id = $3);
 
 -- name: SaveBook
-INSERT INTO books (title_id, chapter_id, path, number, volume, name, language, groups, source_order, page_count, size, fingerprint, published_at, epoch)
-VALUES ($1, $2, $3, nullif($4::text, '')::numeric, nullif($5::text, '')::numeric, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+INSERT INTO books (title_id, chapter_id, path, number, volume, name, language, groups, source_order, page_count, size, fingerprint, published_at, epoch,
+                   missing_pages)
+VALUES ($1, $2, $3, nullif($4::text, '')::numeric, nullif($5::text, '')::numeric, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
 ON CONFLICT (title_id, chapter_id) DO UPDATE
 SET path = excluded.path, number = excluded.number, volume = excluded.volume, name = excluded.name, language = excluded.language,
     groups = excluded.groups, source_order = excluded.source_order, page_count = excluded.page_count, size = excluded.size,
-    fingerprint = excluded.fingerprint, published_at = excluded.published_at, epoch = excluded.epoch, removed_at = NULL
+    fingerprint = excluded.fingerprint, published_at = excluded.published_at, epoch = excluded.epoch, removed_at = NULL,
+    missing_pages = excluded.missing_pages
 RETURNING id;
+
+-- name: KeepPlaces
+-- Another file may have fewer pages: a place behind its end is its last page.
+UPDATE progress p SET page = b.page_count - 1 FROM books b WHERE b.id = $1 AND p.book_id = b.id AND p.page >= b.page_count;
+
+-- name: ReplaceBook
+-- Another file takes the place of this one: the book, and what was read of it, go
+-- with it. The change that names the new file follows.
+UPDATE books b SET path = $4
+FROM titles t
+WHERE b.title_id = t.id AND t.site = $1 AND t.series_id = $2 AND b.path = $3
+  AND NOT EXISTS (SELECT FROM books o WHERE o.path = $4);
 
 -- name: RemoveBook
 -- Progress stays; a book that comes back keeps its id. A tombstone of an old
@@ -87,7 +101,7 @@ FROM titles WHERE site = $1 AND series_id = $2;
 
 -- name: Book
 SELECT id, title_id, chapter_id, path, coalesce(trim_scale(number)::text, ''), coalesce(trim_scale(volume)::text, ''), name, language,
-    groups, source_order, page_count, size, fingerprint, published_at, removed_at
+    groups, source_order, page_count, size, fingerprint, published_at, removed_at, missing_pages
 FROM books WHERE id = $1;
 
 -- name: Pages

@@ -17,6 +17,7 @@ import (
 	"mangrove/reader/internal/follow"
 	"mangrove/reader/internal/pages"
 	"mangrove/reader/internal/pages/pagestest"
+	"mangrove/reader/internal/progress"
 	"mangrove/reader/internal/scraperclient"
 	"mangrove/reader/internal/scraperclient/scrapertest"
 )
@@ -242,6 +243,48 @@ func eventually(ctx context.Context, fn func() error) error {
 		case <-ctx.Done():
 			return err
 		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// TestABetterFileTakesThePlaceOfABook: the id stays and with it what was read, as
+// far as the new file goes (C21).
+func TestABetterFileTakesThePlaceOfABook(t *testing.T) {
+	t.Parallel()
+	for _, apart := range []bool{false, true} {
+		w := newWorld(t)
+		ctx := t.Context()
+		u := claimed(t, w.Store, "mo")
+		w.publish(t, "north", "44", 5)
+		w.catchUp(t)
+		ids, _ := here(t, w.Store, u.ID)
+		if _, err := w.SaveMark(ctx, progress.Mark{UserID: u.ID, BookID: ids[0], Page: 3, Asked: true, Device: "phone"}); err != nil {
+			t.Fatal(err)
+		}
+		w.scraper.Publish(&scraperv1.LibraryChange{
+			Path: "S/north.cbz", Removed: true, ReplacedBy: "S/south.cbz", Key: &scraperv1.SeriesKey{Site: "sample", SeriesId: "s"},
+			SeriesTitle: "S", Chapter: &scraperv1.Chapter{ChapterId: "north", Number: "44"},
+		})
+		if apart {
+			w.catchUp(t)
+		}
+		w.publish(t, "south", "44", 3)
+		w.catchUp(t)
+		now, names := here(t, w.Store, u.ID)
+		if d := cmp.Diff([]string{"south"}, names); d != "" || now[0] != ids[0] {
+			t.Fatalf("books %v (were %v), chapters (-want +got):\n%s", now, ids, d)
+		}
+		b, err := w.Book(ctx, ids[0])
+		if err != nil || b.Path != "S/south.cbz" || b.PageCount != 3 {
+			t.Errorf("the book is %+v, %v", b, err)
+		}
+		title, err := w.TitleByKey(ctx, sample)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shelved, err := w.Shelved(ctx, title.ID, u.ID)
+		if err != nil || len(shelved) != 1 || shelved[0].Place.Page != 2 || shelved[0].Place.Finished {
+			t.Errorf("the place is %+v, %v; want the last page, not finished", shelved, err)
 		}
 	}
 }

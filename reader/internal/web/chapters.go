@@ -117,6 +117,9 @@ func rowOf(c scraperclient.Chapter, b progress.Shelved, have bool, now time.Time
 		r.Here = true
 		r.Href = readAddress(b.ID, 0)
 		r.State = pill{Icon: "down", Word: strconv.Itoa(b.PageCount) + " p."}
+		if len(b.Missing) > 0 {
+			r.State = pill{Icon: "puzzle", Word: withoutPages(b.Missing), Tone: "warn"}
+		}
 		switch {
 		case b.Place.Finished:
 			r.Mark = "seen"

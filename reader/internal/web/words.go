@@ -213,3 +213,19 @@ func languageName(tag string) string {
 	}
 	return tag
 }
+
+// withoutPages words which of the Site's pages a book was published without.
+func withoutPages(missing []int32) string {
+	if len(missing) > 3 {
+		return fmt.Sprintf("Without %d pages", len(missing))
+	}
+	var names []string
+	for _, n := range missing {
+		names = append(names, fmt.Sprint(n))
+	}
+	word := "page "
+	if len(names) > 1 {
+		word = "pages "
+	}
+	return "Without " + word + strings.Join(names, ", ")
+}

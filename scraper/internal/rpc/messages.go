@@ -87,7 +87,16 @@ func change(c store.LibraryChange, series *scraperv1.Series) *scraperv1.LibraryC
 	return &scraperv1.LibraryChange{
 		Revision: c.Revision, Path: c.Path, Removed: c.State == "removed", Key: keyMessage(c.Key), SeriesTitle: c.SeriesTitle, Chapter: ch,
 		Pages: int32(c.Pages), Size: c.Size, Fingerprint: c.Fingerprint, PublishedAt: stamp(c.Published), Series: series,
+		MissingPages: numbers(c.Missing), ReplacedBy: c.ReplacedBy,
 	}
+}
+
+func numbers(list []int) []int32 {
+	var out []int32
+	for _, n := range list {
+		out = append(out, int32(n))
+	}
+	return out
 }
 
 // state gathers everything a Series page shows that the scraper knows.

@@ -3153,7 +3153,11 @@ type LibraryChange struct {
 	// published_at is when the chapter was published.
 	PublishedAt *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=published_at,json=publishedAt,proto3" json:"published_at,omitempty"`
 	// series is what the Site said of the title when the file was published.
-	Series        *Series `protobuf:"bytes,11,opt,name=series,proto3" json:"series,omitempty"`
+	Series *Series `protobuf:"bytes,11,opt,name=series,proto3" json:"series,omitempty"`
+	// missing_pages are the numbers, from 1, of the Site's pages that the file is without.
+	MissingPages []int32 `protobuf:"varint,12,rep,packed,name=missing_pages,json=missingPages,proto3" json:"missing_pages,omitempty"`
+	// replaced_by is the path of the file that took the place of a removed one, or "".
+	ReplacedBy    string `protobuf:"bytes,13,opt,name=replaced_by,json=replacedBy,proto3" json:"replaced_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3263,6 +3267,20 @@ func (x *LibraryChange) GetSeries() *Series {
 		return x.Series
 	}
 	return nil
+}
+
+func (x *LibraryChange) GetMissingPages() []int32 {
+	if x != nil {
+		return x.MissingPages
+	}
+	return nil
+}
+
+func (x *LibraryChange) GetReplacedBy() string {
+	if x != nil {
+		return x.ReplacedBy
+	}
+	return ""
 }
 
 // ListLibraryChangesRequest asks for changes since a cursor.
@@ -3722,7 +3740,7 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\x12RequestPollRequest\x120\n" +
 	"\x03key\x18\x01 \x01(\v2\x1e.mangrove.scraper.v1.SeriesKeyR\x03key\"T\n" +
 	"\x13RequestPollResponse\x12=\n" +
-	"\frequested_at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\vrequestedAt\"\xa6\x03\n" +
+	"\frequested_at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\vrequestedAt\"\xec\x03\n" +
 	"\rLibraryChange\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x03R\brevision\x12\x12\n" +
 	"\x04path\x18\x02 \x01(\tR\x04path\x12\x18\n" +
@@ -3735,7 +3753,10 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\vfingerprint\x18\t \x01(\tR\vfingerprint\x12=\n" +
 	"\fpublished_at\x18\n" +
 	" \x01(\v2\x1a.google.protobuf.TimestampR\vpublishedAt\x123\n" +
-	"\x06series\x18\v \x01(\v2\x1b.mangrove.scraper.v1.SeriesR\x06series\"]\n" +
+	"\x06series\x18\v \x01(\v2\x1b.mangrove.scraper.v1.SeriesR\x06series\x12#\n" +
+	"\rmissing_pages\x18\f \x03(\x05R\fmissingPages\x12\x1f\n" +
+	"\vreplaced_by\x18\r \x01(\tR\n" +
+	"replacedBy\"]\n" +
 	"\x19ListLibraryChangesRequest\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\tR\x05epoch\x12\x14\n" +
 	"\x05after\x18\x02 \x01(\x03R\x05after\x12\x14\n" +
