@@ -99,7 +99,7 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Get asks for r and returns the answer, or a classified error. Network
 // failures are tried again a few times, each through a slot of its own; nothing
-// else ever is.
+// else ever is. An image that was cut short is gone on with where that is safe.
 func (c *Client) Get(ctx context.Context, r source.Request) (*source.Response, error) {
 	u, err := url.Parse(r.URL)
 	if err == nil {
@@ -111,8 +111,11 @@ func (c *Client) Get(ctx context.Context, r source.Request) (*source.Response, e
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval = c.o.FirstWait
 	wait.MaxInterval = 30 * time.Second
+	var kept *partial
 	return backoff.Retry(ctx, func() (*source.Response, error) {
-		resp, err := c.once(ctx, r)
+		var resp *source.Response
+		var err error
+		resp, kept, err = c.once(ctx, r, kept)
 		switch {
 		case err == nil:
 			return resp, nil
@@ -156,16 +159,22 @@ func (c *Client) acquire(ctx context.Context, r source.Request) (func(), error) 
 	}
 }
 
-func (c *Client) once(ctx context.Context, r source.Request) (*source.Response, error) {
+// once sends one request, for the rest of what an earlier one left if there is
+// some. It returns what the next try may go on with.
+func (c *Client) once(ctx context.Context, r source.Request, before *partial) (*source.Response, *partial, error) {
 	release, err := c.acquire(ctx, r)
 	if err != nil {
-		return nil, err
+		return nil, before, err
 	}
 	defer release()
 	if c.o.Site.Browser && r.Want == source.WantHTML {
-		return c.render(ctx, r)
+		out, err := c.render(ctx, r)
+		return out, nil, err
 	}
+	return c.send(ctx, r, before)
+}
 
+func (c *Client) send(ctx context.Context, r source.Request, before *partial) (*source.Response, *partial, error) {
 	timeout, limit := metadataTimeout, int64(maxMetadata)
 	if r.Want == source.WantImage {
 		timeout, limit = imageTimeout, maxImage
@@ -176,17 +185,18 @@ func (c *Client) once(ctx context.Context, r source.Request) (*source.Response, 
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL, nil)
 	if err != nil {
-		return nil, transportFault(r.URL, errScheme, true)
+		return nil, nil, transportFault(r.URL, errScheme, true)
 	}
 	req.Header.Set("User-Agent", c.o.Identity)
 	req.Header.Set("Accept", accept[r.Want])
 	setIf(req.Header, "Referer", r.Referer)
 	setIf(req.Header, "If-None-Match", r.Validators.ETag)
 	setIf(req.Header, "If-Modified-Since", r.Validators.LastModified)
+	before.ask(req.Header)
 
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, transportFault(r.URL, err, connected.Load())
+		return nil, before, transportFault(r.URL, err, connected.Load())
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if err := statusFault(r.URL, resp, time.Now()); err != nil {
@@ -197,7 +207,7 @@ func (c *Client) once(ctx context.Context, r source.Request) (*source.Response, 
 			// Before the slot is given back: who waits for it may be of this Batch.
 			r.Batch.End()
 		}
-		return nil, err
+		return nil, nil, err
 	}
 	out := &source.Response{
 		URL:        resp.Request.URL.String(),
@@ -207,22 +217,38 @@ func (c *Client) once(ctx context.Context, r source.Request) (*source.Response, 
 	out.MediaType, out.Charset = contentType(resp.Header)
 	if resp.StatusCode == http.StatusNotModified {
 		if r.Validators == (source.Validators{}) {
-			return nil, unasked304(r.URL)
+			return nil, nil, unasked304(r.URL)
 		}
 		out.NotModified = true
-		return out, nil
+		return out, nil, nil
+	}
+	rest := before.follows(resp)
+	if before != nil && !rest && resp.StatusCode == http.StatusPartialContent {
+		return nil, nil, notTheRest(r.URL)
+	}
+	if rest {
+		limit -= int64(len(before.body))
 	}
 	out.Body, err = io.ReadAll(io.LimitReader(resp.Body, limit+1))
-	if err != nil {
-		return nil, transportFault(r.URL, err, true)
+	long := int64(len(out.Body)) > limit
+	if rest {
+		out.Body = append(before.body, out.Body...)
 	}
-	if int64(len(out.Body)) > limit {
-		return nil, TooLarge(r.URL)
+	switch {
+	case err != nil && rest && !long:
+		before.body = out.Body
+		return nil, before, transportFault(r.URL, err, true)
+	case err != nil && r.Want == source.WantImage && !long:
+		return nil, begin(resp, out.Body), transportFault(r.URL, err, true)
+	case err != nil:
+		return nil, nil, transportFault(r.URL, err, true)
+	case long:
+		return nil, nil, TooLarge(r.URL)
 	}
 	if err := bodyFault(r.URL, r.Want, out.MediaType, out.Body); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return out, nil
+	return out, nil, nil
 }
 
 var accept = map[source.Want]string{
