@@ -116,10 +116,13 @@ func underWay(t *testing.T) (*shelf, *mangrove, *visitor, func()) {
 	ada.followTheSample()
 	site.asked(middle, 3)
 	site.asked(middle, 4)
-	ada.until("three pages of chapter 2 are there", `() => [...document.querySelectorAll('#chapters li.ch')]
-		.some((li) => li.textContent.startsWith('Chapter 2') && li.querySelector('.state').textContent.includes('3 of 8 pages'))`)
+	ada.until("three pages of chapter 2 are there", threeOfEight)
 	return site, m, ada, func() { fourth(); fifth() }
 }
+
+// threeOfEight holds once a Series page shows three pages of chapter 2.
+const threeOfEight = `() => [...document.querySelectorAll('#chapters li.ch')]
+	.some((li) => li.textContent.startsWith('Chapter 2') && li.querySelector('.state').textContent.includes('3 of 8 pages'))`
 
 // inFlight are the pages that underWay holds.
 func inFlight(s *shelf) []string {

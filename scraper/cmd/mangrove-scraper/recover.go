@@ -7,6 +7,7 @@ import (
 	"go.uber.org/zap"
 
 	"mangrove/scraper/internal/job"
+	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/source"
 	"mangrove/scraper/internal/store"
 )
@@ -29,8 +30,12 @@ func (l *lanes) recover(ctx context.Context, site source.Site, db *store.Claim) 
 		}
 	}
 	n, err := db.RecoverJobs(ctx, []string{site.Key})
-	if err == nil && n > 0 {
+	if err != nil {
+		return err
+	}
+	if n > 0 {
 		l.log.Info("Jobs that were under way go on from their checkpoints", zap.String("site", site.Key), zap.Int64("jobs", n))
 	}
-	return err
+	// What it was doing then has been looked at now.
+	return db.SetActivity(ctx, site.Key, lane.Idle, "")
 }

@@ -9,7 +9,8 @@ import (
 	"mangrove/scraper/internal/poll"
 )
 
-// EnsureLane makes the rows of a Lane; what an earlier process was doing is idle.
+// EnsureLane makes the rows of a Lane if they are not there. What an earlier process
+// was doing stays until it has been looked at (JOB-12).
 func (s *Store) EnsureLane(ctx context.Context, site string) error {
 	if _, err := s.exec(ctx, "EnsureLane", site); err != nil {
 		return err

@@ -2,7 +2,7 @@
 
 -- name: EnsureLane
 INSERT INTO poll_lanes (site) VALUES ($1)
-ON CONFLICT (site) DO UPDATE SET activity = 'idle', series_id = '';
+ON CONFLICT (site) DO NOTHING;
 
 -- name: EnsureCircuit
 INSERT INTO circuits (site) VALUES ($1) ON CONFLICT (site) DO NOTHING;
