@@ -208,38 +208,6 @@ func TestNumbersRoundTrip(t *testing.T) {
 	}
 }
 
-// An inspection may read a Site hours before its Lane's next Pass: what troubled
-// the Lane until then has ended.
-func TestAGoodReadEndsTheLanesTrouble(t *testing.T) {
-	s := setup(t)
-	ctx, now := t.Context(), time.Now()
-	trouble := func() (out lane.Trouble) {
-		t.Helper()
-		lanes, err := s.Lanes(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, l := range lanes {
-			if l.Site == key.Site {
-				out = l.Trouble
-			}
-		}
-		return out
-	}
-	if err := s.SetTrouble(ctx, key.Site, lane.TroubleUnreachable, now.Add(-time.Hour)); err != nil {
-		t.Fatal(err)
-	}
-	if got := trouble(); got != lane.TroubleUnreachable {
-		t.Fatalf("the Lane's trouble is %q, want it set", got)
-	}
-	if err := s.SaveReading(ctx, key, reading("1"), now); err != nil {
-		t.Fatal(err)
-	}
-	if got := trouble(); got != lane.NoTrouble {
-		t.Errorf("the Lane's trouble is %q after a good read", got)
-	}
-}
-
 func TestNewChaptersAreAnnouncedOnce(t *testing.T) {
 	s := setup(t)
 	ctx := t.Context()
