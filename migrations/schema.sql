@@ -609,6 +609,16 @@ CREATE TABLE scraper.settings (
 
 ALTER TABLE scraper.settings OWNER TO mangrove_owner;
 
+-- Name: worklist_mutes; Type: TABLE; Schema: scraper; Owner: mangrove_owner
+
+CREATE TABLE scraper.worklist_mutes (
+    site text NOT NULL,
+    series_id text NOT NULL,
+    muted_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE scraper.worklist_mutes OWNER TO mangrove_owner;
+
 -- Name: migrations migrations_pkey; Type: CONSTRAINT; Schema: mangrove; Owner: mangrove_owner
 
 ALTER TABLE ONLY mangrove.migrations
@@ -764,6 +774,11 @@ ALTER TABLE ONLY scraper.series
 ALTER TABLE ONLY scraper.settings
     ADD CONSTRAINT settings_pkey PRIMARY KEY (key);
 
+-- Name: worklist_mutes worklist_mutes_pkey; Type: CONSTRAINT; Schema: scraper; Owner: mangrove_owner
+
+ALTER TABLE ONLY scraper.worklist_mutes
+    ADD CONSTRAINT worklist_mutes_pkey PRIMARY KEY (site, series_id);
+
 -- Name: bookmarks_series; Type: INDEX; Schema: reader; Owner: mangrove_owner
 
 CREATE INDEX bookmarks_series ON reader.bookmarks USING btree (site, series_id);
@@ -874,6 +889,11 @@ ALTER TABLE ONLY scraper.poll_failures
 
 ALTER TABLE ONLY scraper.series_moves
     ADD CONSTRAINT series_moves_to_site_to_id_fkey FOREIGN KEY (to_site, to_id) REFERENCES scraper.series(site, series_id) ON UPDATE CASCADE ON DELETE CASCADE;
+
+-- Name: worklist_mutes worklist_mutes_site_series_id_fkey; Type: FK CONSTRAINT; Schema: scraper; Owner: mangrove_owner
+
+ALTER TABLE ONLY scraper.worklist_mutes
+    ADD CONSTRAINT worklist_mutes_site_series_id_fkey FOREIGN KEY (site, series_id) REFERENCES scraper.poll_failures(site, series_id) ON UPDATE CASCADE ON DELETE CASCADE;
 
 -- Name: SCHEMA mangrove; Type: ACL; Schema: -; Owner: mangrove_owner
 
@@ -1000,6 +1020,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.series_moves TO mangrove_scra
 -- Name: TABLE settings; Type: ACL; Schema: scraper; Owner: mangrove_owner
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.settings TO mangrove_scraper;
+
+-- Name: TABLE worklist_mutes; Type: ACL; Schema: scraper; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.worklist_mutes TO mangrove_scraper;
 
 -- Name: DEFAULT PRIVILEGES FOR TABLES; Type: DEFAULT ACL; Schema: reader; Owner: mangrove_owner
 

@@ -99,10 +99,7 @@ func (s *Store) ForcePoll(ctx context.Context, key source.Key, now time.Time) (t
 
 // ForcePolls stamps a Forced Poll for many Series and returns how many are known.
 func (s *Store) ForcePolls(ctx context.Context, keys []source.Key, now time.Time) (int64, error) {
-	sites, ids := make([]string, len(keys)), make([]string, len(keys))
-	for i, k := range keys {
-		sites[i], ids[i] = k.Site, k.SeriesID
-	}
+	sites, ids := keyColumns(keys)
 	return s.exec(ctx, "ForcePolls", sites, ids, now)
 }
 

@@ -231,7 +231,11 @@ func TestTrespassIsRefused(t *testing.T) {
 		{"scraper reads users", urls.Scraper, "SELECT FROM reader.users"},
 		{"scraper writes progress", urls.Scraper, "DELETE FROM reader.progress"},
 		{"reader reads jobs", urls.Reader, "SELECT FROM scraper.jobs"},
-		{"reader writes poll_failures", urls.Reader, "DELETE FROM scraper.poll_failures"},
+		{"reader deletes a failure", urls.Reader, "DELETE FROM scraper.poll_failures"},
+		{"reader writes a failure", urls.Reader, "INSERT INTO scraper.poll_failures VALUES ('s', 'i', 'errors', now())"},
+		{"reader changes an age", urls.Reader, "UPDATE scraper.poll_failures SET failing_since = now()"},
+		{"reader reads failures", urls.Reader, "SELECT FROM scraper.poll_failures"},
+		{"reader mutes a failure", urls.Reader, "INSERT INTO scraper.worklist_mutes VALUES ('s', 'i', now())"},
 		{"scraper changes the transitions", urls.Scraper, "DELETE FROM scraper.job_transitions"},
 		{"scraper makes a table", urls.Scraper, "CREATE TABLE scraper.x ()"},
 		{"reader makes a table in public", urls.Reader, "CREATE TABLE public.x ()"},
@@ -268,14 +272,16 @@ func TestWorklist(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct {
-		site, outcome, sort string
-		offset, limit       int
-		want                string
+		WorklistQuery
+		want string
 	}{
-		{"", "", "oldest", 0, 10, "c a b"}, {"", "", "newest", 0, 10, "b a c"}, {"sample", "", "title", 0, 10, "a b c"},
-		{"", "errors", "oldest", 0, 10, "c b"}, {"", "", "oldest", 1, 1, "a"}, {"elsewhere", "", "oldest", 0, 10, ""},
+		{WorklistQuery{Sort: "oldest", Limit: 10}, "c a b"}, {WorklistQuery{Sort: "newest", Limit: 10}, "b a c"},
+		{WorklistQuery{Site: "sample", Sort: "title", Limit: 10}, "a b c"}, {WorklistQuery{Outcome: poll.Errors, Sort: "oldest", Limit: 10}, "c b"},
+		{WorklistQuery{Sort: "oldest", Offset: 1, Limit: 1}, "a"}, {WorklistQuery{Site: "elsewhere", Sort: "oldest", Limit: 10}, ""},
+		{WorklistQuery{Sort: "oldest", Limit: 10, Before: first.Add(2 * time.Hour)}, "c a"}, {WorklistQuery{Sort: "oldest", Limit: 10, Before: first}, ""},
+		{WorklistQuery{Sort: "oldest", Limit: 10, Muted: true}, ""},
 	} {
-		rows, err := s.Worklist(ctx, tt.site, tt.outcome, tt.sort, tt.offset, tt.limit)
+		rows, err := s.Worklist(ctx, tt.WorklistQuery)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -290,15 +296,20 @@ func TestWorklist(t *testing.T) {
 			t.Errorf("%+v: got %v", tt, got)
 		}
 	}
-	if _, err := s.Worklist(ctx, "", "", "title; DROP TABLE series", 0, 1); !fault.Is(err, fault.Invalid) {
+	if _, err := s.Worklist(ctx, WorklistQuery{Sort: "title; DROP TABLE series", Limit: 1}); !fault.Is(err, fault.Invalid) {
 		t.Errorf("an order that is none: %v", err)
 	}
-	counts, err := s.WorklistCounts(ctx, "sample")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(map[poll.Outcome]int{poll.Errors: 2, poll.NotFound: 1}, counts); d != "" {
-		t.Error(d)
+	for before, want := range map[time.Time]map[poll.Outcome]WorklistCount{
+		{}:                       {poll.Errors: {Shown: 2}, poll.NotFound: {Shown: 1}},
+		first.Add(2 * time.Hour): {poll.Errors: {Shown: 1}, poll.NotFound: {Shown: 1}},
+	} {
+		counts, err := s.WorklistCounts(ctx, "sample", before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, counts); d != "" {
+			t.Errorf("before %v:\n%s", before, d)
+		}
 	}
 }
 
