@@ -49,6 +49,7 @@ if (list) {
     }
     const n = list.querySelectorAll('.check:checked').length;
     if (other && n === 0) return;
+    const at = [...list.querySelectorAll('.wl')].findIndex((row) => row.contains(document.activeElement));
     if (!one) list.reset();
     for (const id of pieces) {
       const fresh = page.getElementById(id);
@@ -58,6 +59,9 @@ if (list) {
     if (other) {
       say((n === 1 ? '1 Series is ' : n + ' Series are ') + other + '.');
       counted();
+      // The keys go on where the row was.
+      const names = list.querySelectorAll('.row-title');
+      if (at >= 0 && names.length > 0) names[Math.min(at, names.length - 1)].focus({ preventScroll: true });
       return;
     }
     say(one ? title + ': asked for. It stays here until a good read takes it off.'
