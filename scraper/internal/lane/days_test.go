@@ -344,3 +344,51 @@ func TestDaysAChosenIntervalIsKept(t *testing.T) {
 		}
 	})
 }
+
+// One Retry-After moves the whole Lane (A14); a page that asks for it each time,
+// while the Site shows others, fails like any other page that cannot be read.
+func TestDaysOneRetryAfterMovesTheWholeLane(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var wishes []time.Time
+		answer := func(id string, at time.Time) error {
+			if id != "b" {
+				return nil
+			}
+			wishes = append(wishes, at)
+			f := fault.Newf(fault.Network, "get", "u", "the Site answered with status 503").WithEvidence(fault.Answered)
+			f.RetryAfter = at.Add(40 * time.Minute)
+			return f
+		}
+		c, m := liveFor(t, 30*time.Hour, []string{"a", "b", "c", "d"}, answer, nil)
+		if len(wishes) != 3 {
+			t.Fatalf("b was read %d times in thirty hours, want three", len(wishes))
+		}
+		for _, at := range c.all {
+			if after := at.Sub(wishes[0]); after > 0 && after < 40*time.Minute {
+				t.Errorf("a request %v after the Site asked for forty minutes of quiet", after)
+			}
+		}
+		if !m.series["b"].failing {
+			t.Error("b asked for quiet at each of its Polls, while the others read well, and is not said to fail")
+		}
+		for _, id := range []string{"a", "c", "d"} {
+			if m.series[id].failing || len(c.asked[id]) < 2 {
+				t.Errorf("%s failing %v after %d Polls", id, m.series[id].failing, len(c.asked[id]))
+			}
+		}
+		if m.circuit.State != circuit.Closed {
+			t.Errorf("the circuit is %s", m.circuit.State)
+		}
+	})
+}
+
+// A Lane over Series that are well has nothing to say (B11).
+func TestDaysOfGoodReadsAreQuiet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		core, logged := observer.New(zapcore.WarnLevel)
+		liveLogged(t, zap.New(core), 3*24*time.Hour, []string{"a", "b"}, func(string, time.Time) error { return nil }, nil)
+		if logged.Len() != 0 {
+			t.Errorf("%d warnings: %v", logged.Len(), logged.All())
+		}
+	})
+}

@@ -54,6 +54,10 @@ type Lane struct {
 	log     *zap.Logger
 	wake    chan struct{}
 	retired atomic.Bool
+	// quiet is when a Series page came with a wish for quiet, page when one last
+	// came that could be read. Only the Lane's own work touches them.
+	quiet map[string]time.Time
+	page  time.Time
 }
 
 // New makes a Lane; Run works it.
@@ -62,6 +66,7 @@ func New(o Options) *Lane {
 	return &Lane{
 		site: site, adapter: o.Adapter, fetcher: o.Fetcher, store: o.Store, queue: o.Queue, runner: o.Runner,
 		covers: o.Covers, hub: o.Hub, gate: o.Gate, held: o.Held, log: o.Log.With(zap.String("site", site.Key)), wake: make(chan struct{}, 1),
+		quiet: map[string]time.Time{},
 	}
 }
 

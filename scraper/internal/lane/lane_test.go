@@ -2,6 +2,7 @@ package lane_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -88,6 +89,8 @@ type bench struct {
 	db   *store.Store
 	conn *pgx.Conn
 	seen *statements
+	// scraper is the address of the scraper's role.
+	scraper string
 }
 
 // statements counts those that name poll_failures, as they are sent.
@@ -122,12 +125,30 @@ func setup(t *testing.T, scripts map[string][]string) bench {
 	if err := db.EnsureLane(t.Context(), "t"); err != nil {
 		t.Fatal(err)
 	}
+	b := bench{site: s, conn: conn, seen: seen, scraper: urls.Scraper}
+	b.rewire(t, db)
+	return b
+}
+
+// rewire makes the Lane anew, over another store of the same database.
+func (b *bench) rewire(t *testing.T, db *store.Store) {
+	t.Helper()
 	hub := live.NewHub()
-	l := lane.New(lane.Options{
-		Adapter: s, Store: db, Queue: queue.New(db), Covers: cover.New(t.TempDir()), Hub: hub, Gate: &lane.Gate{}, Log: zap.NewNop(),
-		Runner: &job.Runner{Library: t.TempDir(), Store: db, Hub: hub, Adapter: s},
+	b.db, b.lane = db, lane.New(lane.Options{
+		Adapter: b.site, Store: db, Queue: queue.New(db), Covers: cover.New(t.TempDir()), Hub: hub, Gate: &lane.Gate{}, Log: zap.NewNop(),
+		Runner: &job.Runner{Library: t.TempDir(), Store: db, Hub: hub, Adapter: b.site},
 	})
-	return bench{s, l, db, conn, seen}
+}
+
+// checks sets how many cases rapid tries, unless the command line did.
+func checks(t *testing.T, n string) {
+	t.Helper()
+	if f := flag.Lookup("rapid.checks"); f != nil && f.Value.String() == f.DefValue {
+		if err := f.Value.Set(n); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = f.Value.Set(f.DefValue) })
+	}
 }
 
 func (b bench) exec(t *testing.T, sql string, args ...any) {

@@ -158,6 +158,12 @@ func (p *pass) one(ctx context.Context, d Due) (bool, error) {
 	now := time.Now()
 	switch r.Outcome {
 	case poll.Unfetchable:
+		if l.asksForQuiet(d.Key.SeriesID, r.Err, now) {
+			// Not even a witness is asked before the time that the Site named.
+			p.row.Counts[poll.Unreachable]++
+			p.advance(ctx, d, now)
+			return false, p.outage(ctx, poll.Unreachable, r.Err)
+		}
 		p.held = append(p.held, held{d, now, source.ProposedMove(r.Err)})
 		p.advance(ctx, d, now)
 		if len(p.held) >= witnessAfter {
@@ -178,6 +184,7 @@ func (p *pass) one(ctx context.Context, d Due) (bool, error) {
 		}
 		return false, l.moveCircuit(ctx, event, r.Err)
 	case poll.OK, poll.NoChapter, poll.Errors:
+		l.pageCame(d.Key.SeriesID, now)
 		// A page came: the Site answers, so what was held is about its Series.
 		if err := p.settleHeld(ctx); err != nil {
 			return false, err
@@ -335,14 +342,20 @@ func (p *pass) callWitness(ctx context.Context) (bool, error) {
 	case poll.OK, poll.NoChapter, poll.Errors:
 		return true, p.settleHeld(ctx)
 	}
+	return false, p.outage(ctx, r.Outcome, r.Err)
+}
+
+// outage ends the Pass because the whole Site is in trouble: what was held is no
+// evidence, and the circuit opens, or pauses where the Site refused.
+func (p *pass) outage(ctx context.Context, o poll.Outcome, cause error) error {
 	p.dropHeld(ctx)
 	p.row.EndReason = EndOutage
 	trouble, event := TroubleUnreachable, circuit.Trouble
-	if r.Outcome == poll.Refused {
+	if o == poll.Refused {
 		p.row.EndReason, trouble, event = EndRefused, TroubleRefused, circuit.Refusal
 	}
-	if err := l.troubled(ctx, trouble); err != nil {
-		return false, err
+	if err := p.lane.troubled(ctx, trouble); err != nil {
+		return err
 	}
-	return false, l.moveCircuit(ctx, event, r.Err)
+	return p.lane.moveCircuit(ctx, event, cause)
 }
