@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -118,10 +119,188 @@ func TestTheRowIsTheState(t *testing.T) {
 			}
 		}
 	}
-	upsert := s.Statements().Get("RecordFailure")
-	set := upsert[strings.Index(upsert, "DO UPDATE SET"):]
-	if strings.Contains(set, "failing_since") || !strings.Contains(set, "outcome <> excluded.outcome") {
-		t.Errorf("the upsert touches the stamp, or writes an unchanged word: %s", set)
+	if d := cmp.Diff([]string{
+		"site", "series_id", "title", "native_title", "authors", "description", "url", "status", "tags", "license", "reading_direction", "cover_url",
+		"cover_sha256", "origin", "download", "languages", "follow_revision", "absent_since", "folder", "etag", "last_modified", "added_at",
+		"next_poll_at", "next_poll_reason", "forced_poll_at", "last_good_read_at", "polled_at", "shrunk_at", "moved_at",
+	}, columnsOf(t, conn, "series")); d != "" {
+		t.Errorf("series is read by every due query and has to stay narrow (A17); its columns differ:\n%s", d)
+	}
+}
+
+// theUpsert is the one statement that writes a failure row, word for word (B8).
+const theUpsert = `INSERT INTO poll_failures (site, series_id, outcome, failing_since)
+VALUES ($1, $2, $3, $4)
+ON CONFLICT (site, series_id) DO UPDATE SET outcome = excluded.outcome
+WHERE poll_failures.outcome <> excluded.outcome`
+
+// wrongs plays two failing reads through an upsert and says what it does that
+// POLL-3 forbids.
+func wrongs(t *testing.T, conn *pgx.Conn, upsert string) (out []string) {
+	t.Helper()
+	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	read := func(word string, at time.Time) int64 {
+		tag, err := conn.Exec(t.Context(), upsert, key.Site, key.SeriesID, word, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tag.RowsAffected()
+	}
+	if _, err := conn.Exec(t.Context(), "SET search_path = scraper; DELETE FROM poll_failures"); err != nil {
+		t.Fatal(err)
+	}
+	read("errors", first)
+	if n := read("errors", first.Add(time.Hour)); n != 0 {
+		out = append(out, "writes an unchanged word")
+	}
+	if n := read("not_found", first.Add(2*time.Hour)); n != 1 {
+		out = append(out, "keeps an old word")
+	}
+	var since time.Time
+	if err := conn.QueryRow(t.Context(), "SELECT failing_since FROM poll_failures").Scan(&since); err != nil {
+		t.Fatal(err)
+	}
+	if !since.Equal(first) {
+		out = append(out, "moves the stamp")
+	}
+	return out
+}
+
+// The upsert is pinned, and the check that guards it notices each way in which it
+// could be changed for the worse (B8, B9).
+func TestTheUpsertIsPinned(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	conn := s.admin(t)
+	var code []string
+	for _, line := range strings.Split(s.Statements().Get("RecordFailure"), "\n") {
+		if !strings.HasPrefix(line, "--") && strings.TrimSpace(line) != "" {
+			code = append(code, line)
+		}
+	}
+	got := strings.TrimSuffix(strings.Join(code, "\n"), ";")
+	if d := cmp.Diff(theUpsert, got); d != "" {
+		t.Errorf("the upsert is another than POLL-3 gives (-want +got):\n%s", d)
+	}
+	if w := wrongs(t, conn, got); w != nil {
+		t.Errorf("the upsert %v", w)
+	}
+	for _, m := range []struct{ from, to, want string }{
+		{"SET outcome = excluded.outcome", "SET outcome = excluded.outcome, failing_since = excluded.failing_since", "moves the stamp"},
+		{"WHERE poll_failures.outcome <> excluded.outcome", "", "writes an unchanged word"},
+		{"<>", "=", "keeps an old word"},
+		{"DO UPDATE SET outcome = excluded.outcome\nWHERE poll_failures.outcome <> excluded.outcome", "DO NOTHING", "keeps an old word"},
+	} {
+		mutant := strings.Replace(got, m.from, m.to, 1)
+		if w := wrongs(t, conn, mutant); mutant == got || !slices.Contains(w, m.want) {
+			t.Errorf("with %q for %q nobody notices that it %s (noticed: %v)", m.to, m.from, m.want, w)
+		}
+	}
+}
+
+// Whether a Series fails never moves its turn: the due query answers the same with
+// any failure rows and without (A6).
+func TestFailureRowsMoveNoTurn(t *testing.T) {
+	checks(t, "60")
+	s := setup(t)
+	conn := s.admin(t)
+	ctx := context.Background()
+	now := time.Now()
+	rapid.Check(t, func(t *rapid.T) {
+		if _, err := conn.Exec(ctx, "DELETE FROM scraper.series"); err != nil {
+			t.Fatal(err)
+		}
+		n := rapid.IntRange(1, 8).Draw(t, "series")
+		for i := range n {
+			next := now.Add(time.Duration(rapid.IntRange(-30, 30).Draw(t, "minutes")) * time.Minute)
+			var forced *time.Time
+			if rapid.Bool().Draw(t, "forced") {
+				at := now.Add(-time.Duration(i) * time.Second)
+				forced = &at
+			}
+			if _, err := conn.Exec(ctx, `INSERT INTO scraper.series (site, series_id, title, url, origin, next_poll_at, forced_poll_at)
+				VALUES ('sample', $1, 't', 'u', 'followed', $2, $3)`, fmt.Sprint(i), next, forced); err != nil {
+				t.Fatal(err)
+			}
+		}
+		turns := func() (due []lane.Due, next time.Time) {
+			due, err := s.DueSeries(ctx, "sample", now, 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if next, err = s.NextDue(ctx, "sample"); err != nil {
+				t.Fatal(err)
+			}
+			return due, next
+		}
+		due, next := turns()
+		for i := range n {
+			if o := rapid.SampledFrom(append(poll.Outcomes(), "")).Draw(t, "outcome"); o != "" && o.Effect() == poll.Write {
+				if err := s.RecordFailure(ctx, source.Key{Site: "sample", SeriesID: fmt.Sprint(i)}, o, now); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		after, nextAfter := turns()
+		if d := cmp.Diff(due, after); d != "" || !next.Equal(nextAfter) {
+			t.Fatalf("failure rows moved a turn (next %v, then %v):\n%s", next, nextAfter, d)
+		}
+	})
+}
+
+// A request for a Forced Poll leaves the failure rows bit for bit as they are; the
+// read that comes of it, a 304 included, deletes the row by the ordinary way (A8,
+// A9, B5).
+func TestAForcedPollClearsNothingUntilItIsRead(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	conn := s.admin(t)
+	ctx := t.Context()
+	other := source.Key{Site: key.Site, SeriesID: "other"}
+	if err := s.EnsureListed(ctx, other.Site, source.Series{ID: other.SeriesID, Title: "O", URL: "http://x/o"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []source.Key{key, other} {
+		if err := s.RecordFailure(ctx, k, poll.Errors, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows := func() (out []string) {
+		t.Helper()
+		r, err := conn.Query(ctx, "SELECT format('%s %s %s %s %s %s', site, series_id, outcome, failing_since, xmin, ctid) FROM scraper.poll_failures ORDER BY 1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out, err = pgx.CollectRows(r, pgx.RowTo[string]); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	before, sent := rows(), s.seen.mentions("poll_failures")
+	if _, err := s.ForcePoll(ctx, key, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.ForcePolls(ctx, []source.Key{key, other}, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(before, rows()); d != "" || len(before) != 2 || s.seen.mentions("poll_failures") != sent {
+		t.Errorf("asking for a Poll touched the failure rows:\n%s", d)
+	}
+	for k, r := range map[source.Key]source.Reading{key: reading("1"), other: {NotModified: true}} {
+		due, err := s.DueSeries(ctx, k.Site, time.Now(), 10)
+		if err != nil || !slices.ContainsFunc(due, func(d lane.Due) bool { return d.Key == k && d.Forced }) {
+			t.Fatalf("%s is not due as a Forced Poll: %+v, %v", k, due, err)
+		}
+		if _, err := s.RecordGood(ctx, lane.Due{Key: k, Known: true, Forced: true}, r, time.Now(), time.Now().Add(time.Hour), lane.ByInterval); err != nil {
+			t.Fatal(err)
+		}
+		row, err := s.Series(ctx, k)
+		if _, failing, ferr := s.Failure(ctx, k); failing || err != nil || ferr != nil || !row.ForcedPoll.IsZero() {
+			t.Errorf("%s: failing %v, Forced Poll %v (%v, %v) after a good read", k, failing, row.ForcedPoll, err, ferr)
+		}
+	}
+	if n := s.seen.mentions("INSERT INTO poll_failures"); n != 2 {
+		t.Errorf("%d upserts, want the two of the beginning", n)
 	}
 }
 
@@ -186,6 +365,13 @@ func TestWhatNeverChangesAnAge(t *testing.T) {
 	if err := s.admin(t).QueryRow(ctx, "SELECT count(*) FROM scraper.poll_passes").Scan(&passes); err != nil || passes != 10 {
 		t.Errorf("%d Passes left (%v), want 10", passes, err)
 	}
+	// Nor does it when nothing is left of the log: the list is no sum of Passes (B25).
+	if err := s.PrunePasses(ctx, first.AddDate(10, 0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if rows, err := s.Worklist(ctx, WorklistQuery{Sort: "oldest", Limit: 10}); err != nil || len(rows) != 1 || !rows[0].Failure.Since.Equal(first) || rows[0].Failure.Outcome != poll.NoChapter {
+		t.Errorf("without any Pass the Worklist is %+v (%v)", rows, err)
+	}
 	if err := s.SetTrouble(ctx, key.Site, lane.TroubleRefused, first.AddDate(0, 1, 0)); err != nil {
 		t.Fatal(err)
 	}
@@ -212,6 +398,7 @@ func TestOrphansLeaveInOneStatement(t *testing.T) {
 	for _, sql := range []string{
 		"INSERT INTO scraper.series (site, series_id, title, url, origin, absent_since) SELECT 'sample', 's' || i, 't', 'u', 'followed', now() - interval '2 days' FROM generate_series(1, 1000) i",
 		"INSERT INTO scraper.poll_failures SELECT 'sample', 's' || i, 'errors', now() FROM generate_series(1, 1000) i",
+		"INSERT INTO scraper.worklist_mutes SELECT 'sample', 's' || i, now() FROM generate_series(1, 1000) i",
 		"INSERT INTO scraper.chapters (site, series_id, chapter_id, url, source_order, first_seen_at) SELECT 'sample', 's' || i, '1', 'u', 0, now() FROM generate_series(1, 1000) i",
 	} {
 		if _, err := conn.Exec(ctx, sql); err != nil {
@@ -227,7 +414,7 @@ func TestOrphansLeaveInOneStatement(t *testing.T) {
 		t.Errorf("%d statements, want one", got)
 	}
 	var left int
-	if err := conn.QueryRow(ctx, "SELECT (SELECT count(*) FROM scraper.poll_failures) + (SELECT count(*) FROM scraper.chapters)").Scan(&left); err != nil || left != 0 {
+	if err := conn.QueryRow(ctx, "SELECT (SELECT count(*) FROM scraper.poll_failures) + (SELECT count(*) FROM scraper.chapters) + (SELECT count(*) FROM scraper.worklist_mutes)").Scan(&left); err != nil || left != 0 {
 		t.Errorf("%d rows stayed behind (%v)", left, err)
 	}
 }

@@ -85,8 +85,11 @@ func TestFailingSinceUnderManyWriters(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if got, _, err := s.Failure(t.Context(), key); err != nil || !got.Since.Equal(first) {
-		t.Errorf("failing_since moved to %v (%v)", got.Since, err)
+	if got, _, err := s.Failure(t.Context(), key); err != nil || !got.Since.Equal(first) || got.Outcome.Effect() != poll.Write {
+		t.Errorf("the row says %q since %v (%v)", got.Outcome, got.Since, err)
+	}
+	if n, err := s.CountFailures(t.Context()); n != 1 || err != nil {
+		t.Errorf("%d rows (%v), want one", n, err)
 	}
 }
 
