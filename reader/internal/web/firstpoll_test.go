@@ -72,3 +72,29 @@ func TestASeriesPageSaysWhyItWaits(t *testing.T) {
 		t.Errorf("said %d times", n)
 	}
 }
+
+// What the Site lists against what is here, and how the last Job ended, are two
+// figures in two places (B37, JOB-8).
+func TestCoverageAndTheJobAreShownApart(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	mo := s.claim()
+	s.series(func(st *scraperv1.SeriesState) {
+		st.Chapters[0].LibraryState, st.Chapters[1].LibraryState = "absent", "absent"
+		st.Chapters[0].DownloadState, st.Chapters[0].SetAsideReason = "set_aside", "fetch page 2 of 3: status 404"
+		st.Job = &scraperv1.Job{Id: 1, State: "done", ChaptersDone: 2, ChaptersTotal: 2}
+	})
+	s.publish("c1", "1", 2)
+	s.post(mo, "/sites/sample/s/follow", nil)
+	resp, _ := s.get(mo, "/sites/sample/s")
+	_, body := s.get(mo, resp.Header.Get("Location"))
+	_, coverage, _ := strings.Cut(body, `id="series-coverage"`)
+	coverage, _, _ = strings.Cut(coverage, "</section>")
+	_, following, _ := strings.Cut(body, `id="series-following"`)
+	following, _, _ = strings.Cut(following, "</section>")
+	has(t, coverage, "1 <small>of 2 chapters in the library")
+	hasNot(t, coverage, "Done")
+	has(t, following, "Done, 2 chapters")
+	hasNot(t, following, "in the library")
+	has(t, body, "page 2 of 3: status 404")
+}

@@ -2,6 +2,8 @@ package lane_test
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -60,6 +62,27 @@ func TestEachWordSendsItsOneStatement(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Reads that changed nothing are written together, a hundred at most, and always
+// before the failure that came after them (POLL-3).
+func TestUnchangedReadsAreWrittenBeforeTheFailureAfterThem(t *testing.T) {
+	t.Parallel()
+	scripts := map[string][]string{"z": {"errors"}}
+	for i := range 130 {
+		scripts[fmt.Sprintf("s%03d", i)] = []string{"same"}
+	}
+	b := setup(t, scripts)
+	seen := &effects{}
+	b.rewire(t, store.New(pgtest.Pool(t, b.scraper, store.Schema, seen)))
+	b.turn(t)
+	n := len(seen.sent)
+	if n < 3 || n > 10 || seen.sent[n-1] != "write" || slices.Contains(seen.sent[:n-1], "write") {
+		t.Errorf("statements %v, want the good reads in a few, and then the failure", seen.sent)
+	}
+	if got, want := b.lastPass(t), "complete ok=130 not_found=0 no_chapter=0 unfetchable=0 errors=1 refused=0 unreachable=0"; got != want {
+		t.Errorf("Pass row\n got %s\nwant %s", got, want)
 	}
 }
 

@@ -173,6 +173,46 @@ func TestTheDatabaseRepeatsTheWords(t *testing.T) {
 	}
 }
 
+// A Series is (site, series_id) everywhere (A1). What is about a Series the scraper
+// polls hangs on it by that key, goes with it when it leaves and moves with it;
+// Jobs, files and a Lane's present title outlive it and only carry the key.
+func TestEveryTableNamesASeriesByItsWholeKey(t *testing.T) {
+	t.Parallel()
+	conn := setup(t).admin(t)
+	all := func(sql string) (out []string) {
+		t.Helper()
+		rows, err := conn.Query(t.Context(), sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	hanging := all(`SELECT conrelid::regclass::text || ' ' || pg_get_constraintdef(oid) FROM pg_constraint
+		WHERE contype = 'f' AND confrelid IN ('scraper.series'::regclass, 'scraper.poll_failures'::regclass) ORDER BY 1`)
+	want := []string{}
+	for _, table := range []string{"chapters", "move_proposals", "poll_failures"} {
+		want = append(want, "scraper."+table+" FOREIGN KEY (site, series_id) REFERENCES scraper.series(site, series_id) ON UPDATE CASCADE ON DELETE CASCADE")
+	}
+	want = append(want, "scraper.series_moves FOREIGN KEY (to_site, to_id) REFERENCES scraper.series(site, series_id) ON UPDATE CASCADE ON DELETE CASCADE",
+		"scraper.worklist_mutes FOREIGN KEY (site, series_id) REFERENCES scraper.poll_failures(site, series_id) ON UPDATE CASCADE ON DELETE CASCADE")
+	if d := cmp.Diff(want, hanging); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	loose := all(`SELECT table_name::text FROM information_schema.columns WHERE table_schema = 'scraper' AND column_name = 'series_id'
+		AND table_name NOT IN ('series', 'chapters', 'move_proposals', 'poll_failures', 'worklist_mutes') ORDER BY 1`)
+	if d := cmp.Diff([]string{"jobs", "library_files", "poll_lanes"}, loose); d != "" {
+		t.Errorf("tables that carry the key alone:\n%s", d)
+	}
+	for _, table := range append(loose, "series") {
+		if n := all("SELECT column_name::text FROM information_schema.columns WHERE table_schema = 'scraper' AND table_name = '" + table + "' AND column_name = 'site'"); len(n) != 1 {
+			t.Errorf("%s names a Series without its Site", table)
+		}
+	}
+}
+
 func TestFollowsConvergeWhateverTheOrder(t *testing.T) {
 	a, b := source.Key{Site: "sample", SeriesID: "a"}, source.Key{Site: "sample", SeriesID: "b"}
 	wish := func(k source.Key) follow.Placed {
