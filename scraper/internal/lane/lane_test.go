@@ -303,31 +303,6 @@ func TestPass(t *testing.T) {
 	}
 }
 
-// What says nothing about a page sends no statement about one (POLL-3): the table
-// is byte for byte as it was.
-func TestRefusedAndUnreachableSendNothing(t *testing.T) {
-	for _, word := range []string{"refused", "unreachable"} {
-		t.Run(word, func(t *testing.T) {
-			scripts := map[string][]string{}
-			for i := range 20 {
-				scripts[fmt.Sprintf("s%02d", i)] = []string{"errors", word}
-			}
-			b := setup(t, scripts)
-			b.turn(t)
-			before := b.rows(t)
-			sent := b.seen.failures.Load()
-			b.turn(t)
-			b.turn(t)
-			if n := b.seen.failures.Load() - sent; n != 0 {
-				t.Errorf("%d statements on poll_failures, want 0", n)
-			}
-			if d := cmp.Diff(before, b.rows(t)); d != "" || len(before) != 20 {
-				t.Errorf("%d rows before; after:\n%s", len(before), d)
-			}
-		})
-	}
-}
-
 // rows are the failure rows with their versions.
 func (b bench) rows(t *testing.T) []string {
 	t.Helper()
@@ -418,67 +393,4 @@ type stopping struct {
 func (s stopping) Series(ctx context.Context, _ source.Fetcher, ask source.Ask) (source.Reading, error) {
 	s.stop()
 	return source.Reading{}, fault.New(fault.Network, "get", ask.URL, fmt.Errorf("stopped: %w", ctx.Err())).WithEvidence(fault.NoRead)
-}
-
-// A page that yields no list takes no chapter away, and keeps the first stamp
-// whatever word comes after it (S-045, S-047).
-func TestCaseAFailedReadTakesNothingAway(t *testing.T) {
-	words := []string{"unfetchable", "no_chapter", "not_found", "errors", "no-landmark"}
-	b := setup(t, map[string][]string{"a": append([]string{"ok"}, append(words, "ok")...)})
-	chapters := func() (out string) {
-		t.Helper()
-		if err := b.conn.QueryRow(t.Context(), "SELECT string_agg(concat(chapter_id, ' ', gone_since), ',') FROM scraper.chapters").Scan(&out); err != nil {
-			t.Fatal(err)
-		}
-		return out
-	}
-	b.turn(t)
-	before := chapters()
-	var first time.Time
-	for i, word := range words {
-		b.turn(t)
-		if got := chapters(); got != before {
-			t.Errorf("after %s the chapters are %q, were %q", word, got, before)
-		}
-		var since time.Time
-		if err := b.conn.QueryRow(t.Context(), "SELECT failing_since FROM scraper.poll_failures").Scan(&since); err != nil {
-			t.Fatal(word, err)
-		}
-		if i == 0 {
-			first = since
-		}
-		if !since.Equal(first) {
-			t.Errorf("after %s it fails since %v, began at %v", word, since, first)
-		}
-	}
-	b.turn(t)
-	if n := len(b.failures(t)); n != 0 || chapters() != before {
-		t.Errorf("after a good read: %d rows, chapters %q", n, chapters())
-	}
-}
-
-func TestCaseAnOutageOfTwoHundredSeries(t *testing.T) {
-	for _, word := range []string{"unreachable", "unfetchable"} {
-		t.Run(word, func(t *testing.T) {
-			scripts := map[string][]string{}
-			for i := range 200 {
-				scripts[fmt.Sprintf("s%03d", i)] = []string{"ok", word}
-			}
-			b := setup(t, scripts)
-			b.turn(t)
-			b.turn(t)
-			if n := len(b.site.asked); n > 4 {
-				t.Errorf("%d requests, want at most three reads and a witness", n)
-			}
-			for range 5 {
-				b.turn(t)
-				if n := len(b.site.asked); n != 0 {
-					t.Errorf("%d requests while the circuit rests", n)
-				}
-			}
-			if n := len(b.failures(t)); n != 0 {
-				t.Errorf("%d failure rows, want none", n)
-			}
-		})
-	}
 }

@@ -124,3 +124,28 @@ func TestNoTroubleOfASiteChangesARow(t *testing.T) {
 		}
 	})
 }
+
+// What says nothing about a page sends no statement about one (POLL-3): the table
+// is byte for byte as it was.
+func TestRefusedAndUnreachableSendNothing(t *testing.T) {
+	for _, word := range []string{"refused", "unreachable"} {
+		t.Run(word, func(t *testing.T) {
+			scripts := map[string][]string{}
+			for i := range 20 {
+				scripts[fmt.Sprintf("s%02d", i)] = []string{"errors", word}
+			}
+			b := setup(t, scripts)
+			b.turn(t)
+			before := b.rows(t)
+			sent := b.seen.failures.Load()
+			b.turn(t)
+			b.turn(t)
+			if n := b.seen.failures.Load() - sent; n != 0 {
+				t.Errorf("%d statements on poll_failures, want 0", n)
+			}
+			if d := cmp.Diff(before, b.rows(t)); d != "" || len(before) != 20 {
+				t.Errorf("%d rows before; after:\n%s", len(before), d)
+			}
+		})
+	}
+}
