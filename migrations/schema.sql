@@ -634,6 +634,17 @@ ALTER TABLE scraper.poll_passes ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY
     CACHE 1
 );
 
+-- Name: preferred_groups; Type: TABLE; Schema: scraper; Owner: mangrove_owner
+
+CREATE TABLE scraper.preferred_groups (
+    site text NOT NULL,
+    series_id text NOT NULL,
+    groups text[] NOT NULL,
+    CONSTRAINT preferred_groups_groups_check CHECK ((groups <> '{}'::text[]))
+);
+
+ALTER TABLE scraper.preferred_groups OWNER TO mangrove_owner;
+
 -- Name: series; Type: TABLE; Schema: scraper; Owner: mangrove_owner
 
 CREATE TABLE scraper.series (
@@ -666,7 +677,6 @@ CREATE TABLE scraper.series (
     polled_at timestamp with time zone,
     shrunk_at timestamp with time zone,
     moved_at timestamp with time zone,
-    preferred_groups text[] DEFAULT '{}'::text[] NOT NULL,
     CONSTRAINT series_next_poll_reason_check CHECK ((next_poll_reason = ANY (ARRAY['interval'::text, 'releases'::text]))),
     CONSTRAINT series_origin_check CHECK ((origin = ANY (ARRAY['listed'::text, 'followed'::text]))),
     CONSTRAINT series_reading_direction_check CHECK ((reading_direction = ANY (ARRAY[''::text, 'ltr'::text, 'rtl'::text, 'strip'::text]))),
@@ -697,10 +707,6 @@ COMMENT ON COLUMN scraper.series.shrunk_at IS 'since when its list has lost more
 
 COMMENT ON COLUMN scraper.series.moved_at IS 'when a person moved it here; cleared by the first good read, which matches its chapters by number (POLL-14)';
 
--- Name: COLUMN series.preferred_groups; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
-
-COMMENT ON COLUMN scraper.series.preferred_groups IS 'groups whose releases are wanted, best first; empty keeps every release';
-
 -- Name: series_moves; Type: TABLE; Schema: scraper; Owner: mangrove_owner
 
 CREATE TABLE scraper.series_moves (
@@ -721,6 +727,16 @@ CREATE TABLE scraper.settings (
 );
 
 ALTER TABLE scraper.settings OWNER TO mangrove_owner;
+
+-- Name: worklist_mutes; Type: TABLE; Schema: scraper; Owner: mangrove_owner
+
+CREATE TABLE scraper.worklist_mutes (
+    site text NOT NULL,
+    series_id text NOT NULL,
+    muted_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE scraper.worklist_mutes OWNER TO mangrove_owner;
 
 -- Name: migrations migrations_pkey; Type: CONSTRAINT; Schema: mangrove; Owner: mangrove_owner
 
@@ -882,6 +898,11 @@ ALTER TABLE ONLY scraper.poll_lanes
 ALTER TABLE ONLY scraper.poll_passes
     ADD CONSTRAINT poll_passes_pkey PRIMARY KEY (id);
 
+-- Name: preferred_groups preferred_groups_pkey; Type: CONSTRAINT; Schema: scraper; Owner: mangrove_owner
+
+ALTER TABLE ONLY scraper.preferred_groups
+    ADD CONSTRAINT preferred_groups_pkey PRIMARY KEY (site, series_id);
+
 -- Name: series_moves series_moves_pkey; Type: CONSTRAINT; Schema: scraper; Owner: mangrove_owner
 
 ALTER TABLE ONLY scraper.series_moves
@@ -896,6 +917,11 @@ ALTER TABLE ONLY scraper.series
 
 ALTER TABLE ONLY scraper.settings
     ADD CONSTRAINT settings_pkey PRIMARY KEY (key);
+
+-- Name: worklist_mutes worklist_mutes_pkey; Type: CONSTRAINT; Schema: scraper; Owner: mangrove_owner
+
+ALTER TABLE ONLY scraper.worklist_mutes
+    ADD CONSTRAINT worklist_mutes_pkey PRIMARY KEY (site, series_id);
 
 -- Name: bookmarks_series; Type: INDEX; Schema: reader; Owner: mangrove_owner
 
@@ -1030,10 +1056,20 @@ ALTER TABLE ONLY scraper.move_proposals
 ALTER TABLE ONLY scraper.poll_failures
     ADD CONSTRAINT poll_failures_site_series_id_fkey FOREIGN KEY (site, series_id) REFERENCES scraper.series(site, series_id) ON UPDATE CASCADE ON DELETE CASCADE;
 
+-- Name: preferred_groups preferred_groups_site_series_id_fkey; Type: FK CONSTRAINT; Schema: scraper; Owner: mangrove_owner
+
+ALTER TABLE ONLY scraper.preferred_groups
+    ADD CONSTRAINT preferred_groups_site_series_id_fkey FOREIGN KEY (site, series_id) REFERENCES scraper.series(site, series_id) ON UPDATE CASCADE ON DELETE CASCADE;
+
 -- Name: series_moves series_moves_to_site_to_id_fkey; Type: FK CONSTRAINT; Schema: scraper; Owner: mangrove_owner
 
 ALTER TABLE ONLY scraper.series_moves
     ADD CONSTRAINT series_moves_to_site_to_id_fkey FOREIGN KEY (to_site, to_id) REFERENCES scraper.series(site, series_id) ON UPDATE CASCADE ON DELETE CASCADE;
+
+-- Name: worklist_mutes worklist_mutes_site_series_id_fkey; Type: FK CONSTRAINT; Schema: scraper; Owner: mangrove_owner
+
+ALTER TABLE ONLY scraper.worklist_mutes
+    ADD CONSTRAINT worklist_mutes_site_series_id_fkey FOREIGN KEY (site, series_id) REFERENCES scraper.poll_failures(site, series_id) ON UPDATE CASCADE ON DELETE CASCADE;
 
 -- Name: SCHEMA mangrove; Type: ACL; Schema: -; Owner: mangrove_owner
 
@@ -1165,6 +1201,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.poll_lanes TO mangrove_scrape
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.poll_passes TO mangrove_scraper;
 
+-- Name: TABLE preferred_groups; Type: ACL; Schema: scraper; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.preferred_groups TO mangrove_scraper;
+
 -- Name: TABLE series; Type: ACL; Schema: scraper; Owner: mangrove_owner
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.series TO mangrove_scraper;
@@ -1176,6 +1216,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.series_moves TO mangrove_scra
 -- Name: TABLE settings; Type: ACL; Schema: scraper; Owner: mangrove_owner
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.settings TO mangrove_scraper;
+
+-- Name: TABLE worklist_mutes; Type: ACL; Schema: scraper; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.worklist_mutes TO mangrove_scraper;
 
 -- Name: DEFAULT PRIVILEGES FOR TABLES; Type: DEFAULT ACL; Schema: reader; Owner: mangrove_owner
 

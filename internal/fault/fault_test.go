@@ -3,6 +3,9 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -36,5 +39,33 @@ func TestOf(t *testing.T) {
 	}
 	if got := Of(nil); got != "" {
 		t.Errorf("Of(nil) = %q, want none", got)
+	}
+}
+
+// Each class of a Job has its part of the page that says what it is and what to do
+// (B35), under its own word.
+func TestEveryClassOfAJobIsDescribed(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/classes.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got []string
+	for _, row := range Table() {
+		if row.Job {
+			want = append(want, string(row.Class))
+		}
+	}
+	for _, part := range strings.Split(string(page), "\n## ")[1:] {
+		word, text, _ := strings.Cut(part, "\n")
+		got = append(got, word)
+		if len(strings.TrimSpace(text)) < 80 {
+			t.Errorf("nothing is said of %s", word)
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(want, got) {
+		t.Errorf("described are %v, want %v", got, want)
 	}
 }

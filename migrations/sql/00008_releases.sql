@@ -1,8 +1,14 @@
 -- +goose Up
 -- Which release of a chapter is wanted, and what takes the place of what (C19, C21).
 
-ALTER TABLE scraper.series ADD COLUMN preferred_groups text[] NOT NULL DEFAULT '{}';
-COMMENT ON COLUMN scraper.series.preferred_groups IS 'groups whose releases are wanted, best first; empty keeps every release';
+-- Whose releases of a Series are wanted, best first; without a row every release is.
+CREATE TABLE scraper.preferred_groups (
+    site      text   NOT NULL,
+    series_id text   NOT NULL,
+    groups    text[] NOT NULL CHECK (groups <> '{}'),
+    PRIMARY KEY (site, series_id),
+    FOREIGN KEY (site, series_id) REFERENCES scraper.series ON DELETE CASCADE ON UPDATE CASCADE
+);
 
 ALTER TABLE scraper.job_chapters ADD COLUMN accept_missing boolean NOT NULL DEFAULT false;
 ALTER TABLE scraper.job_chapters ADD COLUMN replaces text NOT NULL DEFAULT '';
@@ -23,4 +29,4 @@ CREATE INDEX library_files_leftover ON scraper.library_files (path) WHERE replac
 -- +goose Down
 ALTER TABLE scraper.library_files DROP COLUMN file_gone, DROP COLUMN replaced_by, DROP COLUMN again, DROP COLUMN missing_pages;
 ALTER TABLE scraper.job_chapters DROP COLUMN replaces, DROP COLUMN accept_missing;
-ALTER TABLE scraper.series DROP COLUMN preferred_groups;
+DROP TABLE scraper.preferred_groups;

@@ -84,6 +84,17 @@ func (s *Service) Unfollow(ctx context.Context, userID int64, key scraperclient.
 	return nil
 }
 
+// UnfollowAll removes one user's wishes for many Series. It goes on over those
+// that the user does not follow, and stops at the first that could not be stored.
+func (s *Service) UnfollowAll(ctx context.Context, userID int64, keys []scraperclient.Key) error {
+	for _, key := range keys {
+		if err := s.Unfollow(ctx, userID, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Move moves a Series to where an address leads, for everybody who follows it, and
 // returns its name from then on (POLL-14). The scraper moves first: it may refuse,
 // and it understands wishes for the old name from then on, so that a reader that

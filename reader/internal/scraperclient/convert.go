@@ -24,6 +24,14 @@ func toKey(k Key) *scraperv1.SeriesKey {
 	return &scraperv1.SeriesKey{Site: k.Site, SeriesId: k.SeriesID}
 }
 
+func toKeys(keys []Key) []*scraperv1.SeriesKey {
+	out := make([]*scraperv1.SeriesKey, len(keys))
+	for i, k := range keys {
+		out[i] = toKey(k)
+	}
+	return out
+}
+
 func fromSeries(s *scraperv1.Series) Series {
 	return Series{
 		Key: fromKey(s.GetKey()), Title: s.GetTitle(), NativeTitle: s.GetNativeTitle(), Authors: s.GetAuthors(),
@@ -47,6 +55,7 @@ func fromLane(l *scraperv1.Lane) Lane {
 		Site: l.GetSite(), SiteName: l.GetSiteName(), Circuit: l.GetCircuit(), CircuitReason: l.GetCircuitReason(),
 		CircuitSince: when(l.GetCircuitSince()), CircuitUntil: when(l.GetCircuitUntil()), Activity: l.GetActivity(),
 		Trouble: l.GetTrouble(), TroubleSince: when(l.GetTroubleSince()), Needs: l.GetNeeds(),
+		Interval: time.Duration(l.GetIntervalSeconds() * float64(time.Second)),
 	}
 }
 
@@ -79,7 +88,7 @@ func fromStatus(s *scraperv1.GetStatusResponse) Status {
 	out := Status{
 		Version: s.GetVersion(), StartedAt: when(s.GetStartedAt()), LibraryEpoch: s.GetLibraryEpoch(),
 		LibraryRevision: s.GetLibraryRevision(), FollowsRevision: s.GetFollowsRevision(),
-		SeriesFailing: int(s.GetSeriesFailing()), JobsOutstanding: int(s.GetJobsOutstanding()),
+		SeriesFailing: int(s.GetSeriesFailing()), SeriesMuted: int(s.GetSeriesMuted()), JobsOutstanding: int(s.GetJobsOutstanding()),
 	}
 	for _, l := range s.GetLanes() {
 		lane := fromLane(l)

@@ -4,17 +4,24 @@ import (
 	"context"
 	"time"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	scraperv1 "mangrove/proto/gen/scraper/v1"
 )
 
-// MaxPolls is how many Forced Polls one RequestPolls may ask for.
-const MaxPolls = 1000
+// MaxBulk is how many Series one bulk request may name.
+const MaxBulk = 1000
 
 // WorklistQuery says which failing Series are wanted. Empty words filter
-// nothing; Sort is "oldest", "newest" or "title", "" being the oldest first.
+// nothing, nor does a zero time; Sort is "oldest", "newest" or "title", "" being
+// the oldest first.
 type WorklistQuery struct {
 	Site, Outcome, Sort string
-	Offset, Limit       int
+	// Before keeps failures that began before then.
+	Before time.Time
+	// Muted asks for the muted failures instead of the others.
+	Muted         bool
+	Offset, Limit int
 }
 
 // Failing is one failing Series. LastGoodRead is zero if it was never read well.
@@ -24,12 +31,14 @@ type Failing struct {
 	LastGoodRead, NextPollAt, ForcedPoll time.Time
 	// ProposedURL is where the Site sends readers for good, outside its own hosts.
 	ProposedURL string
+	// Muted is when a person muted the failure; zero while it is shown.
+	Muted time.Time
 }
 
-// OutcomeCount counts failing Series by word.
+// OutcomeCount counts failing Series by word: those shown, and those muted.
 type OutcomeCount struct {
-	Outcome string
-	Count   int
+	Outcome      string
+	Count, Muted int
 }
 
 // Worklist is one page of the failing Series, and what stands above it.
@@ -62,7 +71,8 @@ func (p Pass) Read() int { return p.OK + p.Failing() }
 // LaneDetail is a Lane with what it did in the last fourteen days.
 type LaneDetail struct {
 	Lane
-	Series, Failing, Jobs int
+	// Failing counts failure rows, Muted those of them that are muted.
+	Series, Failing, Muted, Jobs int
 	// NextDue is zero without any Series, LastGoodRead before the first.
 	NextDue, LastGoodRead time.Time
 	// Passes are oldest first.
@@ -95,25 +105,36 @@ type NewChapter struct {
 	Announced time.Time
 }
 
-// RequestPolls asks for Forced Polls of at most MaxPolls Series and returns how
+// RequestPolls asks for Forced Polls of at most MaxBulk Series and returns how
 // many have one waiting now. Unknown Series are passed over.
 func (c *Client) RequestPolls(ctx context.Context, keys []Key) (int, error) {
-	r := &scraperv1.RequestPollsRequest{}
-	for _, k := range keys {
-		r.Keys = append(r.Keys, toKey(k))
-	}
+	r := &scraperv1.RequestPollsRequest{Keys: toKeys(keys)}
 	resp, err := call(ctx, c, "ask to poll", "several Series", func(ctx context.Context) (*scraperv1.RequestPollsResponse, error) {
 		return c.api.RequestPolls(ctx, r)
 	})
 	return int(resp.GetStamped()), err
 }
 
+// SetMuted mutes the failures of at most MaxBulk Series, or shows them again, and
+// returns how many that changed. Series that do not fail are passed over.
+func (c *Client) SetMuted(ctx context.Context, keys []Key, muted bool) (int, error) {
+	r := &scraperv1.SetMutedRequest{Keys: toKeys(keys), Muted: muted}
+	resp, err := call(ctx, c, "mute", "several Series", func(ctx context.Context) (*scraperv1.SetMutedResponse, error) {
+		return c.api.SetMuted(ctx, r)
+	})
+	return int(resp.GetChanged()), err
+}
+
 // ListWorklist lists failing Series.
 func (c *Client) ListWorklist(ctx context.Context, q WorklistQuery) (Worklist, error) {
+	r := &scraperv1.ListWorklistRequest{
+		Site: q.Site, Outcome: q.Outcome, Sort: q.Sort, Offset: int32(q.Offset), Limit: int32(q.Limit), Muted: q.Muted,
+	}
+	if !q.Before.IsZero() {
+		r.FailingBefore = timestamppb.New(q.Before)
+	}
 	resp, err := call(ctx, c, "list", "the Worklist", func(ctx context.Context) (*scraperv1.ListWorklistResponse, error) {
-		return c.api.ListWorklist(ctx, &scraperv1.ListWorklistRequest{
-			Site: q.Site, Outcome: q.Outcome, Sort: q.Sort, Offset: int32(q.Offset), Limit: int32(q.Limit),
-		})
+		return c.api.ListWorklist(ctx, r)
 	})
 	if err != nil {
 		return Worklist{}, err
@@ -123,11 +144,11 @@ func (c *Client) ListWorklist(ctx context.Context, q WorklistQuery) (Worklist, e
 		out.Items = append(out.Items, Failing{
 			Series: fromSeries(i.GetSeries()), Failure: Failure{Outcome: i.GetFailure().GetOutcome(), Since: when(i.GetFailure().GetFailingSince())},
 			LastGoodRead: when(i.GetLastGoodRead()), NextPollAt: when(i.GetNextPollAt()), ForcedPoll: when(i.GetForcedPollAt()),
-			ProposedURL: i.GetProposedUrl(),
+			ProposedURL: i.GetProposedUrl(), Muted: when(i.GetMutedAt()),
 		})
 	}
 	for _, n := range resp.GetCounts() {
-		out.Counts = append(out.Counts, OutcomeCount{n.GetOutcome(), int(n.GetCount())})
+		out.Counts = append(out.Counts, OutcomeCount{n.GetOutcome(), int(n.GetCount()), int(n.GetMuted())})
 	}
 	for _, l := range resp.GetLanes() {
 		out.Lanes = append(out.Lanes, fromLane(l))
@@ -152,7 +173,7 @@ func (c *Client) ListLanes(ctx context.Context) (Lanes, error) {
 
 func fromLaneDetail(l *scraperv1.LaneDetail) LaneDetail {
 	out := LaneDetail{
-		Lane: fromLane(l.GetLane()), Series: int(l.GetSeries()), Failing: int(l.GetFailing()), Jobs: int(l.GetJobs()),
+		Lane: fromLane(l.GetLane()), Series: int(l.GetSeries()), Failing: int(l.GetFailing()), Muted: int(l.GetMuted()), Jobs: int(l.GetJobs()),
 		NextDue: when(l.GetNextDueAt()), LastGoodRead: when(l.GetLastGoodRead()), CountingSince: when(l.GetCountingSince()),
 		CircuitDetail: l.GetCircuitDetail(), RetryAfter: when(l.GetRetryAfter()), Current: l.GetCurrent(),
 		Pacing: time.Duration(l.GetPacingSeconds() * float64(time.Second)), Searchable: l.GetSearchable(),

@@ -54,6 +54,8 @@ type Lane struct {
 	// Needs is "browser" while the Site is read through one and the scraper can
 	// start none, else "".
 	Needs string
+	// Interval is how far apart the Polls of one Series lie, 0 if not told.
+	Interval time.Duration
 }
 
 // State is everything the scraper knows that a Series page shows. Failure, Job
@@ -78,13 +80,15 @@ type State struct {
 
 // Status is the scraper's own state.
 type Status struct {
-	Version          string
-	StartedAt        time.Time
-	LibraryEpoch     string
-	LibraryRevision  int64
-	FollowsRevision  int64
-	Lanes            []Lane
+	Version         string
+	StartedAt       time.Time
+	LibraryEpoch    string
+	LibraryRevision int64
+	FollowsRevision int64
+	Lanes           []Lane
+	// SeriesFailing counts failure rows, SeriesMuted those of them that are muted.
 	SeriesFailing    int
+	SeriesMuted      int
 	JobsOutstanding  int
 	DownloadsRunning int
 }

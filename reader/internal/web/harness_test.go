@@ -167,7 +167,7 @@ func (s *site) series(change func(*scraperv1.SeriesState)) {
 		Chapters: []*scraperv1.Chapter{
 			{ChapterId: "c2", Number: "2", Title: "Rainbow", Language: "en"}, {ChapterId: "c1", Number: "1", Title: "Flight", Language: "en", SourceOrder: 1},
 		},
-		Lane: &scraperv1.Lane{Site: "sample", Circuit: "closed"}, Polled: true, LastGoodRead: timestamppb.Now(),
+		Lane: &scraperv1.Lane{Site: "sample", Circuit: "closed", IntervalSeconds: 12 * 3600}, Polled: true, LastGoodRead: timestamppb.Now(),
 	}
 	if change != nil {
 		change(st)

@@ -159,7 +159,10 @@ func laneFacts(d scraperclient.LaneDetail, now time.Time) []laneFact {
 	out := []laneFact{{"Last Pass", last, ""}, {"Last good read", good, ""}, {"Next Series due", next, ""}, {"Series", thousands(d.Series), ""}}
 	failing := laneFact{"Failing", "none", ""}
 	if d.Failing > 0 {
-		failing.Text, failing.Href = thousands(d.Failing), worklistQuery{Site: d.Site, Sort: "oldest"}.address()
+		failing.Text, failing.Href = thousands(d.Failing), worklistQuery{Site: d.Site, Sort: "oldest", Muted: d.Failing == d.Muted}.address()
+		if d.Muted > 0 {
+			failing.Text += ", " + thousands(d.Muted) + " muted"
+		}
 	}
 	pace := "not set"
 	if d.Pacing > 0 {

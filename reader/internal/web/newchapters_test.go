@@ -74,7 +74,7 @@ func TestNextPollSaysWhy(t *testing.T) {
 		chapters     []scraperclient.Chapter
 		want         string
 	}{
-		{"as always", "interval", every(14, 9), "every 12 hours"},
+		{"as always", "interval", every(14, 9), "every 6 hours"},
 		{"two weeks", "releases", every(14, 9), "read less often: it releases about every two weeks"},
 		{"a week", "releases", every(7, 9), "read less often: it releases about every week"},
 		{"four days", "releases", every(4, 9), "read less often: it releases about every 4 days"},
@@ -83,7 +83,7 @@ func TestNextPollSaysWhy(t *testing.T) {
 		{"too few to tell", "releases", every(14, 3), "read less often: it releases rarely"},
 		{"asked for", "forced", nil, ""},
 	} {
-		if got := nextPollWhy(&scraperclient.State{NextPollReason: tt.reason, Chapters: tt.chapters}); got != tt.want {
+		if got := nextPollWhy(&scraperclient.State{NextPollReason: tt.reason, Chapters: tt.chapters, Lane: &scraperclient.Lane{Interval: 6 * time.Hour}}); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
 	}

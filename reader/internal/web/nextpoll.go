@@ -12,7 +12,10 @@ import (
 func nextPollWhy(st *scraperclient.State) string {
 	switch st.NextPollReason {
 	case "interval":
-		return "every 12 hours"
+		if st.Lane != nil && st.Lane.Interval > 0 {
+			return everyWords(st.Lane.Interval)
+		}
+		return ""
 	case "releases":
 		if every := rhythm(st.Chapters); every != "" {
 			return "read less often: it releases about " + every

@@ -60,6 +60,12 @@ func (s *Server) routes() []route {
 		{"POST /sites/{site}/{series}/move", administrator, s.move},
 		{"GET /worklist", administrator, s.worklist},
 		{"POST /worklist/poll", administrator, s.pollWorklist},
+		{"POST /worklist/mute", administrator, s.muteWorklist},
+		{"POST /worklist/unmute", administrator, s.unmuteWorklist},
+		{"POST /worklist/unfollow", administrator, s.unfollowWorklist},
+		{"GET /settings/scraper", administrator, s.settingsPage},
+		{"POST /settings/scraper/adaptive", administrator, s.setAdaptive},
+		{"POST /settings/scraper/sites/{site}/interval", administrator, s.setInterval},
 		{"GET /lanes", administrator, s.lanes},
 		{"POST /lanes/{site}/resume", administrator, s.resumeLane},
 

@@ -17,6 +17,10 @@ type Operating interface {
 	ListWorklist(ctx context.Context, q scraperclient.WorklistQuery) (scraperclient.Worklist, error)
 	ListLanes(ctx context.Context) (scraperclient.Lanes, error)
 	RequestPolls(ctx context.Context, keys []scraperclient.Key) (int, error)
+	SetMuted(ctx context.Context, keys []scraperclient.Key, muted bool) (int, error)
+	Settings(ctx context.Context) (scraperclient.Settings, error)
+	SetAdaptive(ctx context.Context, on bool) error
+	SetPollInterval(ctx context.Context, site string, hours int) error
 	ResumeSite(ctx context.Context, site string, confirmed bool) (quietUntil time.Time, err error)
 	ListNewChapters(ctx context.Context, limit int) ([]scraperclient.NewChapter, error)
 }
@@ -35,7 +39,8 @@ func runningOf(u account.User, p scraperclient.Presence) *running {
 	if p.Away || p.Status == nil {
 		return r
 	}
-	r.Failing = p.Status.SeriesFailing
+	// A muted failure is one that somebody has looked at: it waits for nobody.
+	r.Failing = p.Status.SeriesFailing - p.Status.SeriesMuted
 	for _, l := range p.Status.Lanes {
 		if needsPerson(l) {
 			r.Lanes++

@@ -32,6 +32,9 @@ type seriesView struct {
 	Move    string
 	Trouble *pill
 	Pill    *pill
+	// First says of a Series without chapters when a Poll comes that lists them, or
+	// why it waits and until when.
+	First string
 
 	Go        *goLink
 	Following bool
@@ -63,7 +66,7 @@ type failingNotice struct {
 type goLink struct{ Href, Label string }
 
 func (k seriesKnown) view(now time.Time) seriesView {
-	v := seriesView{Key: k.Key, Path: siteAddress(k.Key), Name: k.name(), Following: k.Wish != nil}
+	v := seriesView{Key: k.Key, Path: siteAddress(k.Key), Name: k.name(), Following: k.Wish != nil, First: firstSoon}
 	if k.Wish != nil {
 		v.Download = k.Wish.Download
 	}
@@ -187,12 +190,16 @@ func (k seriesKnown) running(v *seriesView, now time.Time) {
 	} else {
 		v.LastPoll = "not yet"
 	}
+	v.First = firstPoll(st, v.SiteName, now)
+	waits := laneWaits(st.Lane, v.SiteName, now)
 	switch {
 	case !st.ForcedPoll.IsZero():
 		v.NextPoll = "asked for, in the next Pass"
 		v.Waiting = askedFor(st.ForcedPoll, st.Lane, now)
 	case st.NextPollAt.IsZero():
 		v.NextPoll = "when followed"
+	case waits.next != "" && st.NextPollAt.Before(waits.until):
+		v.NextPoll = waits.next
 	case st.NextPollAt.Before(now):
 		v.NextPoll = "due now"
 	default:

@@ -65,6 +65,7 @@ type Scraper interface {
 type Follows interface {
 	Follow(ctx context.Context, w follow.Wish) error
 	Unfollow(ctx context.Context, userID int64, key scraperclient.Key) error
+	UnfollowAll(ctx context.Context, userID int64, keys []scraperclient.Key) error
 	Move(ctx context.Context, key scraperclient.Key, address string) (scraperclient.Key, error)
 }
 

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"mangrove/reader/internal/catalog"
@@ -20,7 +19,11 @@ const worklistPage = 100
 // that a view can be kept, sent and come back to.
 type worklistQuery struct {
 	Site, Outcome, Sort string
-	Page                int
+	// Age is a word of worklistAges, "" for any.
+	Age string
+	// Muted shows the muted failures instead of the others.
+	Muted bool
+	Page  int
 }
 
 // failureOutcomes are the words that write a failure row, in the order of the
@@ -29,15 +32,41 @@ func failureOutcomes() []string { return []string{"not_found", "no_chapter", "un
 
 func worklistSorts() []string { return []string{"oldest", "newest", "title"} }
 
+// worklistAge is a least age to filter by.
+type worklistAge struct {
+	Word, Says string
+	Least      time.Duration
+}
+
+func worklistAges() []worklistAge {
+	const day = 24 * time.Hour
+	return []worklistAge{{"day", "Over a day", day}, {"week", "Over a week", 7 * day}, {"month", "Over a month", 30 * day}, {"year", "Over a year", 365 * day}}
+}
+
+// least is the least age that the query keeps, 0 for any; ok is false for a word
+// that is none.
+func (q worklistQuery) least() (d time.Duration, ok bool) {
+	for _, a := range worklistAges() {
+		if a.Word == q.Age {
+			return a.Least, true
+		}
+	}
+	return 0, q.Age == ""
+}
+
 // worklistOf reads the query string. What is none of its words is an address
 // that does not exist.
 func worklistOf(v url.Values) (worklistQuery, error) {
-	q := worklistQuery{Site: v.Get("site"), Outcome: v.Get("outcome"), Sort: v.Get("sort"), Page: 1}
+	q := worklistQuery{Site: v.Get("site"), Outcome: v.Get("outcome"), Sort: v.Get("sort"), Age: v.Get("age"), Muted: v.Get("muted") == "1", Page: 1}
 	if q.Sort == "" {
 		q.Sort = "oldest"
 	}
-	if (q.Outcome != "" && !slices.Contains(failureOutcomes(), q.Outcome)) || !slices.Contains(worklistSorts(), q.Sort) || len(q.Site) > 512 {
+	if (q.Outcome != "" && !slices.Contains(failureOutcomes(), q.Outcome)) || !slices.Contains(worklistSorts(), q.Sort) || len(q.Site) > 512 ||
+		(v.Has("muted") && !q.Muted) {
 		return q, notFound("a view of the Worklist")
+	}
+	if _, ok := q.least(); !ok {
+		return q, notFound("an age of the Worklist")
 	}
 	if text := v.Get("page"); text != "" {
 		n, err := number(text)
@@ -61,6 +90,12 @@ func (q worklistQuery) values() url.Values {
 	if q.Sort != "oldest" {
 		v.Set("sort", q.Sort)
 	}
+	if q.Age != "" {
+		v.Set("age", q.Age)
+	}
+	if q.Muted {
+		v.Set("muted", "1")
+	}
 	if q.Page > 1 {
 		v.Set("page", strconv.Itoa(q.Page))
 	}
@@ -82,9 +117,13 @@ func (q worklistQuery) at(page int) worklistQuery {
 
 // ask is the query as the scraper reads it.
 func (q worklistQuery) ask() scraperclient.WorklistQuery {
-	return scraperclient.WorklistQuery{
-		Site: q.Site, Outcome: q.Outcome, Sort: q.Sort, Offset: (q.Page - 1) * worklistPage, Limit: worklistPage,
+	out := scraperclient.WorklistQuery{
+		Site: q.Site, Outcome: q.Outcome, Sort: q.Sort, Muted: q.Muted, Offset: (q.Page - 1) * worklistPage, Limit: worklistPage,
 	}
+	if least, _ := q.least(); least > 0 {
+		out.Before = time.Now().Add(-least)
+	}
+	return out
 }
 
 // worklist answers the list of failing Series.
@@ -168,99 +207,4 @@ func (s *Server) worklistAway(q worklistQuery, err error) (worklistView, error) 
 		return worklistView{}, err
 	}
 	return worklistView{Query: q, Away: true}, nil
-}
-
-// pollWorklist asks for Forced Polls: of one row, of the selected rows, or of
-// all that the view keeps. It is a form, so that it works without script.
-func (s *Server) pollWorklist(w http.ResponseWriter, r *http.Request) error {
-	if err := s.costlyCall(r); err != nil {
-		return err
-	}
-	if err := parseForm(r); err != nil {
-		return err
-	}
-	q := backTo(r.PostFormValue("back"))
-	texts := r.PostForm["key"]
-	mark := ""
-	if one := r.PostFormValue("one"); one != "" {
-		texts = []string{one}
-	}
-	var keys []scraperclient.Key
-	for _, text := range texts {
-		key, err := keyFrom(text)
-		if err != nil {
-			return err
-		}
-		keys = append(keys, key)
-	}
-	if len(keys) == 1 {
-		mark = "#" + rowID(keys[0])
-	}
-	if r.PostForm.Has("all") {
-		var err error
-		if keys, err = s.failingKeys(r.Context(), q); err != nil {
-			return err
-		}
-		mark = ""
-	}
-	if len(keys) > scraperclient.MaxPolls {
-		return invalid("so many Series at once")
-	}
-	if len(keys) > 0 {
-		if _, err := s.Scraper.RequestPolls(r.Context(), keys); err != nil {
-			return err
-		}
-	}
-	return redirect(w, r, q.address()+mark)
-}
-
-// failingKeys are the Series that the filters keep, as many as may be asked for
-// at once, in the order of the view.
-func (s *Server) failingKeys(ctx context.Context, q worklistQuery) ([]scraperclient.Key, error) {
-	ask := q.at(1).ask()
-	ask.Limit = 500
-	var keys []scraperclient.Key
-	for len(keys) < scraperclient.MaxPolls {
-		list, err := s.Scraper.ListWorklist(ctx, ask)
-		if err != nil {
-			return nil, err
-		}
-		for _, i := range list.Items {
-			keys = append(keys, i.Series.Key)
-		}
-		ask.Offset += ask.Limit
-		if ask.Offset >= list.Total || len(list.Items) == 0 {
-			break
-		}
-	}
-	return keys, nil
-}
-
-// backTo reads the view a form came from. Whatever is not a view of the
-// Worklist leads to its first.
-func backTo(address string) worklistQuery {
-	if u, err := url.Parse(safePath(address)); err == nil && u.Path == "/worklist" {
-		if q, err := worklistOf(u.Query()); err == nil {
-			return q
-		}
-	}
-	return worklistQuery{Sort: "oldest", Page: 1}
-}
-
-// A Series in a form is its key with both parts escaped.
-func keyText(key scraperclient.Key) string {
-	return url.PathEscape(key.Site) + "/" + url.PathEscape(key.SeriesID)
-}
-
-func keyFrom(text string) (scraperclient.Key, error) {
-	site, series, ok := strings.Cut(text, "/")
-	var key scraperclient.Key
-	var err error
-	if key.Site, err = url.PathUnescape(site); ok && err == nil {
-		key.SeriesID, err = url.PathUnescape(series)
-	}
-	if !ok || err != nil || key.Site == "" || key.SeriesID == "" || len(text) > 4096 {
-		return key, invalid("a Series")
-	}
-	return key, nil
 }

@@ -222,6 +222,14 @@ func TestCountingBanner(t *testing.T) {
 	s.scraper.SetLanes(time.Now(), lane("alpha", 0, nil), lane("beta", 0, func(d *scraperv1.LaneDetail) { d.CountingSince = timestamppb.New(since) }))
 	_, body := s.get(mo, "/worklist")
 	has(t, body, "Counting since "+Clock(since, time.Now())+": not all of BETA has been read once yet; the first full cycle ends about", "No Series is known to fail.", "As far as they have been looked at")
+	// The first full cycle of a Site is as long as its interval (A7).
+	for _, hours := range []int{12, 30} {
+		s.scraper.SetLanes(time.Now(), lane("alpha", 0, func(d *scraperv1.LaneDetail) { d.Lane.IntervalSeconds = 99 * 3600 }), lane("beta", 0, func(d *scraperv1.LaneDetail) {
+			d.CountingSince, d.Lane.IntervalSeconds = timestamppb.New(since), float64(hours)*3600
+		}))
+		_, body := s.get(mo, "/worklist")
+		has(t, body, "the first full cycle ends about "+Clock(since.Add(time.Duration(hours)*time.Hour), time.Now())+".")
+	}
 	_, lanes := s.get(mo, "/lanes")
 	if n := strings.Count(lanes, "Counting since"); n != 1 {
 		t.Errorf("%d Lanes are counting", n)

@@ -18,9 +18,13 @@ type worklistView struct {
 	Counting string
 	Notices  []laneNotice
 
-	// Words, Sites and Sorts are the filters and orders.
-	Words, Sites, Sorts []chip
-	Filtered            bool
+	// Words, Ages, Sites and Sorts are the filters and orders.
+	Words, Ages, Sites, Sorts []chip
+	Filtered                  bool
+	// Muted is the way to the muted failures, nil where there are none; Quiet is
+	// true when the default list is empty for them alone.
+	Muted *chip
+	Quiet bool
 
 	Rows []failingRow
 	// Total counts what the filters keep; Pages is how many pages that is.
@@ -55,8 +59,8 @@ type failingRow struct {
 	// Evidence is how fresh all this is; Stale when it is not being re-tested.
 	Evidence string
 	Stale    bool
-	// Asked is set while a Forced Poll waits.
-	Asked string
+	// Asked is set while a Forced Poll waits, Muted while the failure is muted.
+	Asked, Muted string
 	// Proposed says that the Site sends readers elsewhere for good, "" when it does
 	// not; Move leads to moving the Series, there if so.
 	Proposed, Move string
@@ -69,8 +73,8 @@ func rowID(key scraperclient.Key) string { return elementID("w-", key.Site, key.
 func (k worklistKnown) view(now time.Time) worklistView {
 	q := k.query
 	v := worklistView{
-		Query: q, Total: k.list.Total, Pages: (k.list.Total + worklistPage - 1) / worklistPage, Filtered: q.Site != "" || q.Outcome != "",
-		Counting: countingWords(k.list.CountingSince, k.counting(), now),
+		Query: q, Total: k.list.Total, Pages: (k.list.Total + worklistPage - 1) / worklistPage, Filtered: q.Site != "" || q.Outcome != "" || q.Age != "",
+		Counting: countingWords(k.list.CountingSince, k.counting(), k.fullCycle(), now),
 	}
 	seen := map[string]bool{}
 	for _, l := range k.list.Lanes {
@@ -98,8 +102,8 @@ func (k worklistKnown) view(now time.Time) worklistView {
 		}
 	}
 	switch {
-	case v.Total > scraperclient.MaxPolls:
-		v.PollAll = "Poll the first " + thousands(scraperclient.MaxPolls)
+	case v.Total > scraperclient.MaxBulk:
+		v.PollAll = "Poll the first " + thousands(scraperclient.MaxBulk)
 	case v.Total > 1:
 		v.PollAll = "Poll all " + thousands(v.Total)
 	}
@@ -109,35 +113,58 @@ func (k worklistKnown) view(now time.Time) worklistView {
 // chips are the filters by word and by Site, and the orders.
 func (k worklistKnown) chips(v *worklistView) {
 	q, counts, all := k.query.at(1), map[string]int{}, 0
+	muted := 0
 	for _, c := range k.list.Counts {
-		counts[c.Outcome] = c.Count
-		all += c.Count
+		n := c.Count
+		if q.Muted {
+			n = c.Muted
+		}
+		counts[c.Outcome] = n
+		all += n
+		if q.Outcome == "" || q.Outcome == c.Outcome {
+			muted += c.Muted
+		}
 	}
 	add := func(to *[]chip, change func(*worklistQuery), word, count string, current bool) {
 		other := q
 		change(&other)
 		*to = append(*to, chip{other.address(), word, count, current})
 	}
+	if muted > 0 || q.Muted {
+		other := q
+		other.Muted = !q.Muted
+		v.Muted = &chip{other.address(), "Muted", thousands(muted), q.Muted}
+	}
+	v.Quiet = muted > 0 && all == 0 && !q.Muted
 	add(&v.Words, func(o *worklistQuery) { o.Outcome = "" }, "All", thousands(all), q.Outcome == "")
 	for _, o := range failureOutcomes() {
 		if counts[o] > 0 || q.Outcome == o {
 			add(&v.Words, func(w *worklistQuery) { w.Outcome = o }, outcomeWords(o).Word, thousands(counts[o]), q.Outcome == o)
 		}
 	}
-	if all == 0 && !v.Filtered {
+	if all == 0 && !v.Filtered && !q.Muted {
 		v.Words = nil
 		return
+	}
+	add(&v.Ages, func(o *worklistQuery) { o.Age = "" }, "Any age", "", q.Age == "")
+	for _, a := range worklistAges() {
+		add(&v.Ages, func(o *worklistQuery) { o.Age = a.Word }, a.Says, "", q.Age == a.Word)
 	}
 	var sites []chip
 	found := q.Site == ""
 	for _, site := range k.order {
 		l := k.lanes[site]
-		if l.Failing == 0 && site != q.Site {
+		failing := l.Failing - l.Muted
+		if q.Muted {
+			failing = l.Muted
+		}
+		if failing == 0 && site != q.Site {
 			continue
 		}
-		// These count every word; beside a chosen word they would promise too much.
-		n := thousands(l.Failing)
-		if q.Outcome != "" {
+		// These count every word and age; beside a chosen one they would promise too
+		// much.
+		n := thousands(failing)
+		if q.Outcome != "" || q.Age != "" {
 			n = ""
 		}
 		found = found || site == q.Site
@@ -167,12 +194,21 @@ func (k worklistKnown) counting() []string {
 	return names
 }
 
-// fullCycle is about how long it takes until each Series has been read once (A7).
-const fullCycle = 12 * time.Hour
+// fullCycle is about how long it takes until each Series of these Sites has been
+// read once (A7): the longest of their intervals.
+func (k worklistKnown) fullCycle() time.Duration {
+	var longest time.Duration
+	for _, l := range k.lanes {
+		if !l.CountingSince.IsZero() {
+			longest = max(longest, l.Interval)
+		}
+	}
+	return cmp.Or(longest, 12*time.Hour)
+}
 
 // countingWords say since when failures are counted, so that an old failure that
 // reads as new misleads nobody (B29).
-func countingWords(since time.Time, sites []string, now time.Time) string {
+func countingWords(since time.Time, sites []string, cycle time.Duration, now time.Time) string {
 	if since.IsZero() {
 		return ""
 	}
@@ -184,7 +220,7 @@ func countingWords(since time.Time, sites []string, now time.Time) string {
 	default:
 		text += " on " + count(len(sites), "Site", "Sites")
 	}
-	if end := since.Add(fullCycle); end.After(now) {
+	if end := since.Add(cycle); end.After(now) {
 		text += "; the first full cycle ends about " + Clock(end, now)
 	}
 	return text + ". What stopped before that reads as new."
@@ -228,6 +264,9 @@ func (k worklistKnown) row(f scraperclient.Failing, now time.Time) failingRow {
 	}
 	if known {
 		r.Evidence, r.Stale = evidence(lane, now), lane.Trouble != "" || lane.Circuit != "closed"
+	}
+	if !f.Muted.IsZero() {
+		r.Muted = "Muted since " + dated(f.Muted, now)
 	}
 	if !f.ForcedPoll.IsZero() {
 		var l *scraperclient.Lane

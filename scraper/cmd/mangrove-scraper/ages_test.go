@@ -40,6 +40,9 @@ func TestAgesOutliveADowngrade(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if n, err := db.SetMuted(ctx, []source.Key{{Site: "sample", SeriesID: "a"}}, true, since.AddDate(0, 1, 0)); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
 	if err := downgrade(ctx, cfg, d, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -57,6 +60,10 @@ func TestAgesOutliveADowngrade(t *testing.T) {
 	}
 	if f, failing, err := db.Failure(ctx, source.Key{Site: "sample", SeriesID: "a"}); err != nil || !failing || !f.Since.Equal(since) {
 		t.Errorf("a is failing %v since %v (%v), want since %v", failing, f.Since, err, since)
+	}
+	// Its mute is not kept: it is shown again, which hides nothing.
+	if n, err := db.CountMutes(ctx); n != 0 || err != nil {
+		t.Errorf("%d mutes after the downgrade (%v)", n, err)
 	}
 	if _, failing, err := db.Failure(ctx, source.Key{Site: "sample", SeriesID: "b"}); failing || err != nil {
 		t.Errorf("b was read since and is said to fail (%v)", err)

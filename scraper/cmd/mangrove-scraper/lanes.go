@@ -260,10 +260,11 @@ func (l *lanes) work(ctx context.Context, a source.Adapter, k *keeper, claim *st
 		Guard: fetch.Guard{Allow: l.cfg.AllowAddresses, Loopback: site.Loopback}, Renderer: l.pages,
 	})
 	defer client.Close()
+	heard := gate.Listen(client)
 	w := lane.New(lane.Options{
-		Adapter: a, Fetcher: client, Store: claim, Queue: queue.New(claim), Covers: l.covers, Hub: l.hub, Gate: gate, Held: claim.Held, Log: l.log,
+		Adapter: a, Fetcher: heard, Store: claim, Queue: queue.New(claim), Covers: l.covers, Hub: l.hub, Gate: gate, Held: claim.Held, Log: l.log,
 		Runner: &job.Runner{
-			Library: l.cfg.LibraryDir, Store: claim, Marker: inventory.NewMarker(l.cfg.LibraryDir, l.db), Hub: l.hub, Adapter: a, Fetcher: client,
+			Library: l.cfg.LibraryDir, Store: claim, Marker: inventory.NewMarker(l.cfg.LibraryDir, l.db), Hub: l.hub, Adapter: a, Fetcher: heard,
 			Generator: "Mangrove " + version,
 		},
 	})

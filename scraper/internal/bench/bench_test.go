@@ -248,7 +248,7 @@ func TestFailingAtScale(t *testing.T) {
 		return err
 	}), "ms", 1)
 	report("Worklist page p99, 10,000 failing", p99(100, func(i int) error {
-		rows, err := db.Worklist(t.Context(), "", "", "oldest", i*50, 100)
+		rows, err := db.Worklist(t.Context(), store.WorklistQuery{Sort: "oldest", Offset: i * 50, Limit: 100})
 		if err == nil && len(rows) != 100 {
 			err = fmt.Errorf("%d rows", len(rows))
 		}

@@ -188,10 +188,22 @@ func (r *Runner) fetchPage(ctx context.Context, p source.Page, i int, ch source.
 			err = stage.Accept(i, resp.Body)
 		}
 		if !fault.Is(err, fault.Page) {
-			return err
+			return onPage(err, i)
 		}
 	}
 	return err
+}
+
+// onPage is err with the number of the page it happened at, for the Job's reason
+// (B38). What it is classified as, and what it wraps, stays.
+func onPage(err error, i int) error {
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		return err
+	}
+	at := *f
+	at.Subject = fmt.Sprintf("page %d at %s", i+1, f.Subject)
+	return &at
 }
 
 // mayHaveExpired reports whether err is one of the answers that an expired

@@ -21,8 +21,6 @@ type Target struct {
 	Languages []string
 	// Folder is its folder in the library, "" before the first publication.
 	Folder string
-	// PreferredGroups are those whose releases are wanted, best first.
-	PreferredGroups []string
 	// LastGoodRead is zero before the first.
 	LastGoodRead time.Time
 }
@@ -59,6 +57,8 @@ type Store interface {
 	Move(ctx context.Context, j Job, c Change) (Job, error)
 	// Plan records the chapters a Job is for and moves it, in one transaction.
 	Plan(ctx context.Context, j Job, chapters []Planned, c Change) (Job, error)
+	// PreferredGroups are those whose releases of a Series are wanted, best first.
+	PreferredGroups(ctx context.Context, key source.Key) ([]string, error)
 	// InLibrary lists the releases of a Series that the library has.
 	InLibrary(ctx context.Context, key source.Key) ([]Held, error)
 	// Lacking lists the chapters a Series has and the library lacks, in reading order.
@@ -177,8 +177,12 @@ func (r *Runner) inspect(ctx context.Context, j Job) ([]Planned, error) {
 		wanted = r.Adapter.Site().Languages
 	}
 	if out := Wanted(lacking, wanted); len(out) > 0 {
+		preferred, err := r.Store.PreferredGroups(ctx, j.Key)
+		if err != nil {
+			return nil, err
+		}
 		held, err := r.Store.InLibrary(ctx, j.Key)
-		return Choose(out, held, t.PreferredGroups), err
+		return Choose(out, held, preferred), err
 	}
 	listed, err := r.Store.Languages(ctx, j.Key)
 	if err != nil || len(listed) == 0 {

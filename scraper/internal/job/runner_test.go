@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -350,6 +351,43 @@ func TestFailures(t *testing.T) {
 			for _, c := range chapters {
 				if (c.State == job.ChapterSetAside) != (c.ChapterID == tt.aside) {
 					t.Errorf("chapter %s is %s (%s)", c.ChapterID, c.State, c.Reason)
+				}
+			}
+		})
+	}
+}
+
+// The reason of a Job or of a chapter says what the Site answered and at which
+// page, in one line (B38).
+func TestReasonsNameTheStatusAndThePage(t *testing.T) {
+	for _, tt := range []struct {
+		name, path string
+		answer     fakesite.Answer
+		job, aside []string
+	}{
+		{"a refused page", "/img/2/2.png", fakesite.Status(403), []string{"page 3 at ", "/img/2/2.png", "status 403"}, nil},
+		{"a Site in trouble at a page", "/img/1/1.png", fakesite.Status(502), []string{"page 2 at ", "status 502"}, nil},
+		{"a Site in trouble at a list", "/c/1", fakesite.Status(503), []string{"/c/1", "status 503"}, nil},
+		{"a page that is gone", "/img/1/1.png", fakesite.Status(404), nil, []string{"page 2 of 3", "status 404"}},
+		{"a page that is no image", "/img/1/0.png", fakesite.HTML("<html>Later</html>"), nil, []string{"page 1 of 3"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := setup(t)
+			w.site.On(tt.path, tt.answer)
+			j, _ := w.work(t)
+			aside := ""
+			chapters, err := w.db.JobChapters(t.Context(), j.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range chapters {
+				aside += c.Reason
+			}
+			for said, wants := range map[string][]string{j.Reason: tt.job, aside: tt.aside} {
+				for _, want := range wants {
+					if !strings.Contains(said, want) || strings.Contains(said, "\n") {
+						t.Errorf("the reason is %q, want it to say %q in one line", said, want)
+					}
 				}
 			}
 		})

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
 
 	"mangrove/internal/fault"
 	"mangrove/scraper/internal/circuit"
@@ -28,6 +30,9 @@ type memory struct {
 	writes  int
 	broken  bool
 	passes  []lane.Pass
+	// chosen is the operator's interval, trouble the Lane's.
+	chosen  time.Duration
+	trouble lane.Trouble
 }
 
 type remembered struct {
@@ -126,11 +131,21 @@ func (m *memory) RecordPass(_ context.Context, p lane.Pass) error {
 
 func (*memory) Releases(context.Context, source.Key) ([]time.Time, error) { return nil, nil }
 func (*memory) AdaptiveInterval(context.Context) (bool, error)            { return false, nil }
+func (m *memory) PollInterval(context.Context, string) (time.Duration, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.chosen, nil
+}
+func (m *memory) SetTrouble(_ context.Context, _ string, t lane.Trouble, _ time.Time) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.trouble = t
+	return nil
+}
 func (*memory) SetActivity(context.Context, string, lane.Activity, string) error {
 	return nil
 }
-func (*memory) SetTrouble(context.Context, string, lane.Trouble, time.Time) error { return nil }
-func (*memory) Propose(context.Context, source.Key, string, time.Time) error      { return nil }
+func (*memory) Propose(context.Context, source.Key, string, time.Time) error { return nil }
 func (*memory) QuarantinedSince(context.Context, string, time.Time) ([]job.Job, error) {
 	return nil, nil
 }
@@ -175,12 +190,18 @@ func (c *calendar) Series(_ context.Context, _ source.Fetcher, ask source.Ask) (
 // liveFor lets a Lane with these Series live for a while in virtual time.
 func liveFor(t *testing.T, d time.Duration, ids []string, answer func(string, time.Time) error, during func(*memory, *lane.Lane)) (*calendar, *memory) {
 	t.Helper()
+	return liveLogged(t, zap.NewNop(), d, ids, answer, during)
+}
+
+// liveLogged is liveFor with a log.
+func liveLogged(t *testing.T, log *zap.Logger, d time.Duration, ids []string, answer func(string, time.Time) error, during func(*memory, *lane.Lane)) (*calendar, *memory) {
+	t.Helper()
 	m := &memory{series: map[string]*remembered{}, circuit: circuit.Circuit{Site: "t", State: circuit.Closed, Since: time.Now()}}
 	for _, id := range ids {
 		m.series[id] = &remembered{next: time.Now()}
 	}
 	c := &calendar{asked: map[string][]time.Time{}, answer: answer}
-	l := lane.New(lane.Options{Adapter: c, Store: m, Queue: m, Hub: live.NewHub(), Gate: &lane.Gate{}, Log: zap.NewNop()})
+	l := lane.New(lane.Options{Adapter: c, Store: m, Queue: m, Hub: live.NewHub(), Gate: &lane.Gate{}, Log: log})
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { l.Run(ctx); close(done) }()
@@ -278,9 +299,11 @@ func TestDaysAForcedPollIsReadInTheNextPass(t *testing.T) {
 	})
 }
 
+// The Pass goes on, and says once that it could not write, not once a Series (B27).
 func TestDaysABrokenStoreStallsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, m := liveFor(t, 24*time.Hour, []string{"a", "b", "c"}, func(string, time.Time) error { return source.Unparsed("u", "scripted") }, func(m *memory, _ *lane.Lane) {
+		core, logged := observer.New(zapcore.WarnLevel)
+		c, m := liveLogged(t, zap.New(core), 24*time.Hour, []string{"a", "b", "c"}, func(string, time.Time) error { return source.Unparsed("u", "scripted") }, func(m *memory, _ *lane.Lane) {
 			m.mu.Lock()
 			m.broken = true
 			m.mu.Unlock()
@@ -290,8 +313,24 @@ func TestDaysABrokenStoreStallsNothing(t *testing.T) {
 				t.Errorf("%s was polled %d times in a day, want about three", id, n)
 			}
 		}
-		if len(m.passes) == 0 {
-			t.Error("no Pass row was written")
+		if len(m.passes) == 0 || logged.Len() != len(m.passes) {
+			t.Errorf("%d warnings in %d Passes, want one each", logged.Len(), len(m.passes))
+		}
+		for _, p := range m.passes {
+			if p.EndReason != lane.EndComplete {
+				t.Errorf("a Pass ended as %s", p.EndReason)
+			}
+		}
+	})
+}
+
+// A Lane over Series that are well has nothing to say (B11).
+func TestDaysOfGoodReadsAreQuiet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		core, logged := observer.New(zapcore.WarnLevel)
+		liveLogged(t, zap.New(core), 3*24*time.Hour, []string{"a", "b"}, func(string, time.Time) error { return nil }, nil)
+		if logged.Len() != 0 {
+			t.Errorf("%d warnings: %v", logged.Len(), logged.All())
 		}
 	})
 }

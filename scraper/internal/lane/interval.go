@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"mangrove/scraper/internal/source"
 )
 
 // interval is how far apart the Polls of one Series lie where its Site says nothing
@@ -70,13 +72,24 @@ func spread(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (1 + jitter*(2*rand.Float64()-1)))
 }
 
-// interval is the Site's ordinary interval.
-func (l *Lane) interval() time.Duration {
-	if l.site.Interval > 0 {
-		return l.site.Interval
+// LeastChosen and MostChosen bound what an operator may choose as a Site's
+// ordinary interval, in whole hours (A7).
+const (
+	LeastChosen = time.Hour
+	MostChosen  = longestInterval
+)
+
+// Ordinary is a Site's ordinary interval: the operator's choice, else what the
+// Site's adapter says, else twelve hours.
+func Ordinary(site source.Site, chosen time.Duration) time.Duration {
+	switch {
+	case chosen > 0:
+		return min(max(chosen, LeastChosen), MostChosen)
+	case site.Interval > 0:
+		return site.Interval
 	}
 	return interval
 }
 
 // nextPoll is when a Series polled at now is due again by the ordinary interval.
-func (l *Lane) nextPoll(now time.Time) time.Time { return now.Add(spread(l.interval())) }
+func (p *pass) nextPoll(now time.Time) time.Time { return now.Add(spread(p.interval)) }

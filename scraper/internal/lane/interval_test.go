@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"mangrove/scraper/internal/source"
 )
 
 func every(n int, gap time.Duration, last time.Time) (out []time.Time) {
@@ -42,6 +44,20 @@ func TestInterval(t *testing.T) {
 				t.Errorf("got %v by %s, want %v by %s", got, why, tt.want, tt.reason)
 			}
 		})
+	}
+}
+
+func TestTheOrdinaryInterval(t *testing.T) {
+	t.Parallel()
+	day := 24 * time.Hour
+	for _, tt := range []struct{ own, chosen, want time.Duration }{
+		{0, 0, 12 * time.Hour}, {3 * day, 0, 3 * day}, {3 * day, time.Hour, time.Hour}, {0, 168 * time.Hour, 7 * day},
+		// What stands in the settings by another way is kept within bounds.
+		{0, time.Minute, time.Hour}, {0, 60 * day, 7 * day},
+	} {
+		if got := Ordinary(source.Site{Interval: tt.own}, tt.chosen); got != tt.want {
+			t.Errorf("the Site's %v, chosen %v: got %v, want %v", tt.own, tt.chosen, got, tt.want)
+		}
 	}
 }
 

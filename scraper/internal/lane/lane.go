@@ -31,7 +31,7 @@ type Options struct {
 	Runner  Runner
 	Covers  Covers
 	Hub     *live.Hub
-	// Gate is the one the Fetcher's Slots ask.
+	// Gate is the one the Fetcher's Slots ask, and that listens to it (Listen).
 	Gate *Gate
 	// Held returns nil while the Lane is still this program's to work; nil
 	// means that nobody else could have it.
@@ -56,6 +56,10 @@ type Lane struct {
 	// probes holds the one operator who waits for a probe's answer.
 	probes  chan chan probeAnswer
 	retired atomic.Bool
+	// quiet is when a Series page came with a wish for quiet, page when one last
+	// came that could be read. Only the Lane's own work touches them.
+	quiet map[string]time.Time
+	page  time.Time
 }
 
 // New makes a Lane; Run works it.
@@ -64,7 +68,7 @@ func New(o Options) *Lane {
 	return &Lane{
 		site: site, adapter: o.Adapter, fetcher: o.Fetcher, store: o.Store, queue: o.Queue, runner: o.Runner,
 		covers: o.Covers, hub: o.Hub, gate: o.Gate, held: o.Held, log: o.Log.With(zap.String("site", site.Key)), wake: make(chan struct{}, 1),
-		probes: make(chan chan probeAnswer, 1),
+		probes: make(chan chan probeAnswer, 1), quiet: map[string]time.Time{},
 	}
 }
 
@@ -158,6 +162,11 @@ func (l *Lane) Turn(ctx context.Context) (time.Duration, error) {
 		}
 		return 0, l.probe(ctx, c)
 	}
+	if l.gate.heard.Load() {
+		if err := l.answered(ctx); err != nil {
+			return 0, err
+		}
+	}
 	due, err := l.store.DueSeries(ctx, l.site.Key, now, 1)
 	if err != nil {
 		return 0, err
@@ -235,10 +244,12 @@ func (l *Lane) runJob(ctx context.Context, j job.Job) (answered bool, err error)
 	}
 	if event, ok := circuit.EventOf(class); ok {
 		if class == fault.Access {
-			if terr := l.store.SetTrouble(ctx, l.site.Key, TroubleRefused, time.Now()); terr != nil {
+			if terr := l.troubled(ctx, TroubleRefused); terr != nil {
 				return false, terr
 			}
 		}
+		// What the unit heard before it failed does not end the trouble.
+		l.gate.heard.Store(false)
 		return false, l.moveCircuit(ctx, event, err)
 	}
 	return true, nil
@@ -279,12 +290,12 @@ func (l *Lane) probe(ctx context.Context, c circuit.Circuit) error {
 	case poll.Unfetchable, poll.Unreachable:
 		return l.moveCircuit(ctx, circuit.Trouble, r.Err)
 	case poll.Refused:
-		if err := l.store.SetTrouble(ctx, l.site.Key, TroubleRefused, time.Now()); err != nil {
+		if err := l.troubled(ctx, TroubleRefused); err != nil {
 			return err
 		}
 		return l.moveCircuit(ctx, circuit.Refusal, r.Err)
 	}
-	if err := l.store.SetTrouble(ctx, l.site.Key, NoTrouble, time.Now()); err != nil {
+	if err := l.answered(ctx); err != nil {
 		return err
 	}
 	return l.moveCircuit(ctx, circuit.Answer, nil)
@@ -294,11 +305,25 @@ func (l *Lane) probeTarget(ctx context.Context) (Due, bool, error) {
 	if w, ok, err := l.store.Witness(ctx, l.site.Key, nil); err != nil || ok {
 		return w, ok, err
 	}
-	due, err := l.store.DueSeries(ctx, l.site.Key, time.Now().Add(2*l.interval()), 1)
+	due, err := l.store.DueSeries(ctx, l.site.Key, time.Now().Add(3*longestInterval), 1)
 	if err != nil || len(due) == 0 {
 		return Due{}, false, err
 	}
 	return due[0], true, nil
+}
+
+// answered ends the Lane's trouble: the Site has just answered, whatever it was
+// asked for (POLL-8). Only here does a trouble end.
+func (l *Lane) answered(ctx context.Context) error {
+	l.gate.heard.Store(false)
+	return l.store.SetTrouble(ctx, l.site.Key, NoTrouble, time.Now())
+}
+
+// troubled notes that a whole Site refuses or is out of reach; since when stays
+// while the word does. What was heard before is of no account from then on.
+func (l *Lane) troubled(ctx context.Context, t Trouble) error {
+	l.gate.heard.Store(false)
+	return l.store.SetTrouble(ctx, l.site.Key, t, time.Now())
 }
 
 // moveCircuit applies an event to the stored circuit. Losing the compare-and-set
@@ -344,29 +369,4 @@ func (l *Lane) keepCover(ctx context.Context, d Due, coverURL string) {
 		return
 	}
 	l.hub.Changed(d.Key)
-}
-
-// Gate is the circuit as the Lane last knew it, asked before every request
-// (CIRC-1). Until the Lane has read the stored circuit nothing is let through.
-type Gate struct {
-	known atomic.Pointer[circuit.Circuit]
-}
-
-// Set takes over a circuit that was read or moved.
-func (g *Gate) Set(c circuit.Circuit) { g.known.Store(&c) }
-
-// Allow returns nil if a request may be sent, else a classified error. A probing
-// circuit lets its probe through; the Lane runs nothing else then.
-func (g *Gate) Allow() error {
-	c := g.known.Load()
-	if c == nil {
-		return fault.Newf(fault.Away, "ask", "a Site", "its circuit is not known yet").WithEvidence(fault.NoRead)
-	}
-	switch c.State {
-	case circuit.Closed, circuit.Probing:
-		return nil
-	case circuit.Paused:
-		return fault.Newf(fault.Access, "ask", c.Site, "its circuit is paused (%s)", c.Reason).WithEvidence(fault.NoRead)
-	}
-	return fault.Newf(fault.Network, "ask", c.Site, "its circuit is open (%s)", c.Reason).WithEvidence(fault.NoRead)
 }

@@ -2,6 +2,7 @@ package lane_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -68,6 +69,8 @@ func (s *site) Series(_ context.Context, _ source.Fetcher, ask source.Ask) (sour
 		return r, nil
 	case "no_chapter":
 		return r, nil
+	case "same":
+		return source.Reading{NotModified: true}, nil
 	case "not_found":
 		return r, source.NotFound(ask.URL)
 	case "unfetchable":
@@ -96,6 +99,8 @@ type bench struct {
 	db   *store.Store
 	conn *pgx.Conn
 	seen *statements
+	// scraper is the address of the scraper's role.
+	scraper string
 }
 
 // statements counts those that name poll_failures, as they are sent.
@@ -130,13 +135,31 @@ func setup(t *testing.T, scripts map[string][]string) bench {
 	if err := db.EnsureLane(t.Context(), "t"); err != nil {
 		t.Fatal(err)
 	}
+	b := bench{site: s, conn: conn, seen: seen, scraper: urls.Scraper}
+	b.rewire(t, db)
+	return b
+}
+
+// rewire makes the Lane anew, over another store of the same database.
+func (b *bench) rewire(t *testing.T, db *store.Store) {
+	t.Helper()
 	hub, gate := live.NewHub(), &lane.Gate{}
-	s.asking = gate.Allow
-	l := lane.New(lane.Options{
-		Adapter: s, Store: db, Queue: queue.New(db), Covers: cover.New(t.TempDir()), Hub: hub, Gate: gate, Log: zap.NewNop(),
-		Runner: &job.Runner{Library: t.TempDir(), Store: db, Hub: hub, Adapter: s},
+	b.site.asking = gate.Allow
+	b.db, b.lane = db, lane.New(lane.Options{
+		Adapter: b.site, Store: db, Queue: queue.New(db), Covers: cover.New(t.TempDir()), Hub: hub, Gate: gate, Log: zap.NewNop(),
+		Runner: &job.Runner{Library: t.TempDir(), Store: db, Hub: hub, Adapter: b.site},
 	})
-	return bench{s, l, db, conn, seen}
+}
+
+// checks sets how many cases rapid tries, unless the command line did.
+func checks(t *testing.T, n string) {
+	t.Helper()
+	if f := flag.Lookup("rapid.checks"); f != nil && f.Value.String() == f.DefValue {
+		if err := f.Value.Set(n); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = f.Value.Set(f.DefValue) })
+	}
 }
 
 func (b bench) exec(t *testing.T, sql string, args ...any) {
@@ -289,31 +312,6 @@ func TestPass(t *testing.T) {
 	}
 }
 
-// What says nothing about a page sends no statement about one (POLL-3): the table
-// is byte for byte as it was.
-func TestRefusedAndUnreachableSendNothing(t *testing.T) {
-	for _, word := range []string{"refused", "unreachable"} {
-		t.Run(word, func(t *testing.T) {
-			scripts := map[string][]string{}
-			for i := range 20 {
-				scripts[fmt.Sprintf("s%02d", i)] = []string{"errors", word}
-			}
-			b := setup(t, scripts)
-			b.turn(t)
-			before := b.rows(t)
-			sent := b.seen.failures.Load()
-			b.turn(t)
-			b.turn(t)
-			if n := b.seen.failures.Load() - sent; n != 0 {
-				t.Errorf("%d statements on poll_failures, want 0", n)
-			}
-			if d := cmp.Diff(before, b.rows(t)); d != "" || len(before) != 20 {
-				t.Errorf("%d rows before; after:\n%s", len(before), d)
-			}
-		})
-	}
-}
-
 // rows are the failure rows with their versions.
 func (b bench) rows(t *testing.T) []string {
 	t.Helper()
@@ -404,30 +402,4 @@ type stopping struct {
 func (s stopping) Series(ctx context.Context, _ source.Fetcher, ask source.Ask) (source.Reading, error) {
 	s.stop()
 	return source.Reading{}, fault.New(fault.Network, "get", ask.URL, fmt.Errorf("stopped: %w", ctx.Err())).WithEvidence(fault.NoRead)
-}
-
-func TestCaseAnOutageOfTwoHundredSeries(t *testing.T) {
-	for _, word := range []string{"unreachable", "unfetchable"} {
-		t.Run(word, func(t *testing.T) {
-			scripts := map[string][]string{}
-			for i := range 200 {
-				scripts[fmt.Sprintf("s%03d", i)] = []string{"ok", word}
-			}
-			b := setup(t, scripts)
-			b.turn(t)
-			b.turn(t)
-			if n := len(b.site.asked); n > 4 {
-				t.Errorf("%d requests, want at most three reads and a witness", n)
-			}
-			for range 5 {
-				b.turn(t)
-				if n := len(b.site.asked); n != 0 {
-					t.Errorf("%d requests while the circuit rests", n)
-				}
-			}
-			if n := len(b.failures(t)); n != 0 {
-				t.Errorf("%d failure rows, want none", n)
-			}
-		})
-	}
 }

@@ -42,14 +42,19 @@ type pass struct {
 	row  Pass
 	held []held
 	seen map[string]bool
-	// adaptive is the operator's setting as it was when the Pass began.
+	// adaptive and interval are the operator's settings as they were when the Pass
+	// began.
 	adaptive bool
+	interval time.Duration
 	// unchanged are good reads still to be written.
 	unchanged []Unchanged
 	// noted is when the activity was last written, calm once the Lane's trouble
 	// is known to be over.
 	noted time.Time
 	calm  bool
+	// unwritten counts writes that failed, cause is the first of their errors.
+	unwritten int
+	cause     error
 }
 
 // runPass polls what is due and writes the Pass row, whatever ended it.
@@ -57,12 +62,15 @@ func (l *Lane) runPass(ctx context.Context) error {
 	p := &pass{lane: l, seen: map[string]bool{}, row: Pass{
 		Site: l.site.Key, Started: time.Now(), EndReason: EndComplete, Counts: map[poll.Outcome]int{},
 	}}
-	var err error
-	if p.adaptive, err = l.store.AdaptiveInterval(ctx); err == nil {
+	err := p.readSettings(ctx)
+	if err == nil {
 		err = p.run(ctx)
 	}
 	// What was read well is written though the Pass was stopped.
 	p.flush(context.WithoutCancel(ctx))
+	if p.unwritten > 0 {
+		l.log.Warn("some of what the Pass read could not be recorded", zap.Int("writes", p.unwritten), zap.NamedError("first", p.cause))
+	}
 	if ctx.Err() != nil {
 		p.row.EndReason = EndStopped
 	}
@@ -75,6 +83,17 @@ func (l *Lane) runPass(ctx context.Context) error {
 	if aerr := l.store.SetActivity(ctx, l.site.Key, Idle, ""); err == nil {
 		err = aerr
 	}
+	return err
+}
+
+// readSettings reads what an operator may change while the Lane runs.
+func (p *pass) readSettings(ctx context.Context) error {
+	chosen, err := p.lane.store.PollInterval(ctx, p.row.Site)
+	if err != nil {
+		return err
+	}
+	p.interval = Ordinary(p.lane.site, chosen)
+	p.adaptive, err = p.lane.store.AdaptiveInterval(ctx)
 	return err
 }
 
@@ -139,6 +158,12 @@ func (p *pass) one(ctx context.Context, d Due) (bool, error) {
 	now := time.Now()
 	switch r.Outcome {
 	case poll.Unfetchable:
+		if l.asksForQuiet(d.Key.SeriesID, r.Err, now) {
+			// Not even a witness is asked before the time that the Site named.
+			p.row.Counts[poll.Unreachable]++
+			p.advance(ctx, d, now)
+			return false, p.outage(ctx, poll.Unreachable, r.Err)
+		}
 		p.held = append(p.held, held{d, now, source.ProposedMove(r.Err)})
 		p.advance(ctx, d, now)
 		if len(p.held) >= witnessAfter {
@@ -150,7 +175,7 @@ func (p *pass) one(ctx context.Context, d Due) (bool, error) {
 		p.row.Counts[r.Outcome]++
 		p.advance(ctx, d, now)
 		p.row.EndReason = EndReason(r.Outcome)
-		if err := l.store.SetTrouble(ctx, p.row.Site, Trouble(r.Outcome), now); err != nil {
+		if err := l.troubled(ctx, Trouble(r.Outcome)); err != nil {
 			return false, err
 		}
 		event := circuit.Trouble
@@ -159,6 +184,7 @@ func (p *pass) one(ctx context.Context, d Due) (bool, error) {
 		}
 		return false, l.moveCircuit(ctx, event, r.Err)
 	case poll.OK, poll.NoChapter, poll.Errors:
+		l.pageCame(d.Key.SeriesID, now)
 		// A page came: the Site answers, so what was held is about its Series.
 		if err := p.settleHeld(ctx); err != nil {
 			return false, err
@@ -178,13 +204,13 @@ func (p *pass) record(ctx context.Context, d Due, r poll.Result, now time.Time) 
 		if len(p.unchanged) >= flushEvery || now.Sub(p.unchanged[0].At) >= flushAfter {
 			p.flush(ctx)
 		}
-		return p.quiet(ctx, now)
+		return p.quiet(ctx)
 	}
 	if r.Outcome == poll.OK {
 		next, why := p.afterGood(ctx, d, now)
 		good, err := l.store.RecordGood(ctx, d, r.Reading, now, next, why)
 		if err != nil {
-			l.log.Warn("a good read could not be recorded", zap.Stringer("series", d.Key), zap.Error(err))
+			p.lost(err)
 			return nil
 		}
 		p.row.NewChapters += len(good.New)
@@ -193,7 +219,7 @@ func (p *pass) record(ctx context.Context, d Due, r poll.Result, now time.Time) 
 			if d.Download {
 				skipped, err := l.queue.Request(ctx, d.Key)
 				if err != nil {
-					l.log.Warn("a Job could not be requested", zap.Stringer("series", d.Key), zap.Error(err))
+					p.lost(err)
 				} else if skipped != "" {
 					l.log.Info("new chapters wait", zap.Stringer("series", d.Key), zap.String("because", skipped))
 				}
@@ -205,15 +231,24 @@ func (p *pass) record(ctx context.Context, d Due, r poll.Result, now time.Time) 
 		p.advance(ctx, d, now)
 	}
 	l.hub.Changed(d.Key)
-	return p.quiet(ctx, now)
+	return p.quiet(ctx)
 }
 
 // fail writes a failure row, after the good reads that came before it.
 func (p *pass) fail(ctx context.Context, key source.Key, o poll.Outcome, at time.Time) {
 	p.flush(ctx)
 	if err := p.lane.store.RecordFailure(ctx, key, o, at); err != nil {
-		p.lane.log.Warn("a failure could not be recorded", zap.Stringer("series", key), zap.Error(err))
+		p.lost(err)
 	}
+}
+
+// lost counts a write that failed: the Pass goes on, and says so once at its end
+// (POLL-4). With the database down every write of thousands of Series fails.
+func (p *pass) lost(err error) {
+	if p.unwritten == 0 {
+		p.cause = err
+	}
+	p.unwritten++
 }
 
 // flush writes the unchanged reads that wait.
@@ -222,7 +257,7 @@ func (p *pass) flush(ctx context.Context) {
 		return
 	}
 	if err := p.lane.store.RecordUnchanged(ctx, p.unchanged); err != nil {
-		p.lane.log.Warn("good reads could not be recorded", zap.Int("series", len(p.unchanged)), zap.Error(err))
+		p.lost(err)
 	}
 	for _, u := range p.unchanged {
 		p.lane.hub.Changed(u.Key)
@@ -231,11 +266,11 @@ func (p *pass) flush(ctx context.Context) {
 }
 
 // quiet records, once a Pass, that the Site answers again.
-func (p *pass) quiet(ctx context.Context, now time.Time) error {
+func (p *pass) quiet(ctx context.Context) error {
 	if p.calm {
 		return nil
 	}
-	err := p.lane.store.SetTrouble(ctx, p.row.Site, NoTrouble, now)
+	err := p.lane.answered(ctx)
 	p.calm = err == nil
 	return err
 }
@@ -244,20 +279,20 @@ func (p *pass) quiet(ctx context.Context, now time.Time) error {
 // interval, or by its releases where the operator has switched that on.
 func (p *pass) afterGood(ctx context.Context, d Due, now time.Time) (time.Time, NextReason) {
 	if !p.adaptive {
-		return p.lane.nextPoll(now), ByInterval
+		return p.nextPoll(now), ByInterval
 	}
 	releases, err := p.lane.store.Releases(ctx, d.Key)
 	if err != nil {
-		p.lane.log.Warn("the releases could not be read", zap.Stringer("series", d.Key), zap.Error(err))
-		return p.lane.nextPoll(now), ByInterval
+		p.lost(err)
+		return p.nextPoll(now), ByInterval
 	}
-	length, why := Interval(p.lane.interval(), releases, now)
+	length, why := Interval(p.interval, releases, now)
 	return now.Add(spread(length)), why
 }
 
 func (p *pass) advance(ctx context.Context, d Due, now time.Time) {
-	if err := p.lane.store.Advance(ctx, d.Key, p.lane.nextPoll(now)); err != nil {
-		p.lane.log.Warn("the next Poll could not be set", zap.Stringer("series", d.Key), zap.Error(err))
+	if err := p.lane.store.Advance(ctx, d.Key, p.nextPoll(now)); err != nil {
+		p.lost(err)
 	}
 }
 
@@ -268,7 +303,7 @@ func (p *pass) settleHeld(ctx context.Context) error {
 		p.fail(ctx, h.due.Key, poll.Unfetchable, h.at)
 		if h.moved != "" {
 			if err := p.lane.store.Propose(ctx, h.due.Key, h.moved, h.at); err != nil {
-				p.lane.log.Warn("a proposed move could not be recorded", zap.Stringer("series", h.due.Key), zap.Error(err))
+				p.lost(err)
 			}
 		}
 		p.lane.hub.Changed(h.due.Key)
@@ -307,15 +342,20 @@ func (p *pass) callWitness(ctx context.Context) (bool, error) {
 	case poll.OK, poll.NoChapter, poll.Errors:
 		return true, p.settleHeld(ctx)
 	}
-	now := time.Now()
+	return false, p.outage(ctx, r.Outcome, r.Err)
+}
+
+// outage ends the Pass because the whole Site is in trouble: what was held is no
+// evidence, and the circuit opens, or pauses where the Site refused.
+func (p *pass) outage(ctx context.Context, o poll.Outcome, cause error) error {
 	p.dropHeld(ctx)
 	p.row.EndReason = EndOutage
 	trouble, event := TroubleUnreachable, circuit.Trouble
-	if r.Outcome == poll.Refused {
+	if o == poll.Refused {
 		p.row.EndReason, trouble, event = EndRefused, TroubleRefused, circuit.Refusal
 	}
-	if err := l.store.SetTrouble(ctx, p.row.Site, trouble, now); err != nil {
-		return false, err
+	if err := p.lane.troubled(ctx, trouble); err != nil {
+		return err
 	}
-	return false, l.moveCircuit(ctx, event, r.Err)
+	return p.lane.moveCircuit(ctx, event, cause)
 }

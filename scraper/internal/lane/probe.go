@@ -3,7 +3,6 @@ package lane
 import (
 	"context"
 	"errors"
-	"time"
 
 	"mangrove/internal/fault"
 	"mangrove/scraper/internal/circuit"
@@ -80,7 +79,7 @@ func (l *Lane) probePaused(ctx context.Context, c circuit.Circuit) (Probed, erro
 			return Probed{Reason: job.Reason(r.Err)}, l.noteQuiet(ctx, c, r.Err)
 		}
 	}
-	if err := l.store.SetTrouble(ctx, l.site.Key, NoTrouble, time.Now()); err != nil {
+	if err := l.answered(ctx); err != nil {
 		return Probed{}, err
 	}
 	return Probed{Resumed: true}, l.moveCircuit(ctx, circuit.Resume, nil)

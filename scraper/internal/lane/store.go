@@ -113,6 +113,8 @@ type Store interface {
 	RecordUnchanged(ctx context.Context, reads []Unchanged) error
 	// Releases are when the chapters of a Series appeared, as far as is known.
 	Releases(ctx context.Context, key source.Key) ([]time.Time, error)
+	// PollInterval is the operator's choice for a Site, 0 for none (A7).
+	PollInterval(ctx context.Context, site string) (time.Duration, error)
 	// AdaptiveInterval is the operator's setting, off by default.
 	AdaptiveInterval(ctx context.Context) (bool, error)
 	// RecordFailure is the one upsert of POLL-3. It is called for the four

@@ -77,6 +77,19 @@ func TestEveryOutcomeHasAnEffect(t *testing.T) {
 	for _, o := range Outcomes() {
 		count[o.Effect()]++
 	}
+	if len(Outcomes()) != 7 {
+		t.Errorf("%d words", len(Outcomes()))
+	}
+	for _, eighth := range []Outcome{"", "fine", "OK"} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%q has an effect", eighth)
+				}
+			}()
+			eighth.Effect()
+		}()
+	}
 	if count[Write] != 4 || count[Delete] != 1 || count[Nothing] != 2 {
 		t.Errorf("effects %v, want 4 writing, 1 deleting, 2 without", count)
 	}

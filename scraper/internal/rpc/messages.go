@@ -10,6 +10,7 @@ import (
 	"mangrove/internal/fault"
 	scraperv1 "mangrove/proto/gen/scraper/v1"
 	"mangrove/scraper/internal/job"
+	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/source"
 	"mangrove/scraper/internal/store"
 )
@@ -65,15 +66,16 @@ const undescribed = " (its description is gone)"
 func (s *Server) lane(l store.LaneRow) *scraperv1.Lane {
 	name := s.siteName(l.Site)
 	needs := ""
+	var site source.Site
 	if a, ok := s.Adapters.Get(l.Site); !ok {
 		name = l.Site + undescribed
-	} else if a.Site().Browser && s.Browser != nil && s.Browser() != nil {
+	} else if site = a.Site(); site.Browser && s.Browser != nil && s.Browser() != nil {
 		needs = "browser"
 	}
 	out := &scraperv1.Lane{
 		Site: l.Site, SiteName: name, Circuit: string(l.Circuit.State), CircuitReason: string(l.Circuit.Reason),
 		CircuitUntil: stamp(l.Circuit.Until), Activity: string(l.Activity), Trouble: string(l.Trouble), TroubleSince: stamp(l.TroubleSince),
-		Needs: needs,
+		Needs: needs, IntervalSeconds: lane.Ordinary(site, l.Interval).Seconds(),
 	}
 	if !l.Circuit.Asking() {
 		out.CircuitSince = stamp(l.Circuit.Since)

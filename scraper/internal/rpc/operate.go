@@ -2,7 +2,6 @@ package rpc
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -25,24 +24,35 @@ const passesShown = 14 * 24 * time.Hour
 // maxKeys bounds a bulk request.
 const maxKeys = 1000
 
-// RequestPolls stamps a Forced Poll for many Series.
-func (s *Server) RequestPolls(ctx context.Context, r *scraperv1.RequestPollsRequest) (*scraperv1.RequestPollsResponse, error) {
-	if len(r.GetKeys()) > maxKeys {
-		return nil, fault.Newf(fault.Invalid, "request", "Polls", "%d Series at once, at most %d", len(r.GetKeys()), maxKeys)
+// keysOf reads the Series of a bulk request.
+func keysOf(in []*scraperv1.SeriesKey) ([]source.Key, error) {
+	if len(in) > maxKeys {
+		return nil, fault.Newf(fault.Invalid, "read", "a bulk request", "%d Series at once, at most %d", len(in), maxKeys)
 	}
 	var keys []source.Key
-	sites := map[string]bool{}
-	for _, k := range r.GetKeys() {
+	for _, k := range in {
 		key, err := keyOf(k)
 		if err != nil {
 			return nil, err
 		}
 		keys = append(keys, key)
-		sites[key.Site] = true
+	}
+	return keys, nil
+}
+
+// RequestPolls stamps a Forced Poll for many Series.
+func (s *Server) RequestPolls(ctx context.Context, r *scraperv1.RequestPollsRequest) (*scraperv1.RequestPollsResponse, error) {
+	keys, err := keysOf(r.GetKeys())
+	if err != nil {
+		return nil, err
 	}
 	n, err := s.Store.ForcePolls(ctx, keys, time.Now())
 	if err != nil {
 		return nil, err
+	}
+	sites := map[string]bool{}
+	for _, k := range keys {
+		sites[k.Site] = true
 	}
 	for site := range sites {
 		s.Wake(site)
@@ -138,58 +148,6 @@ func (s *Server) MoveSeries(ctx context.Context, r *scraperv1.MoveSeriesRequest)
 	return &scraperv1.MoveSeriesResponse{Key: keyMessage(to)}, nil
 }
 
-// ListWorklist lists the failing Series.
-func (s *Server) ListWorklist(ctx context.Context, r *scraperv1.ListWorklistRequest) (*scraperv1.ListWorklistResponse, error) {
-	sort, limit := r.GetSort(), int(r.GetLimit())
-	if sort == "" {
-		sort = "oldest"
-	}
-	if limit == 0 {
-		limit = 100
-	}
-	outcome := poll.Outcome(r.GetOutcome())
-	if limit < 1 || limit > 500 || r.GetOffset() < 0 || (outcome != "" && !slices.Contains(poll.Outcomes(), outcome)) {
-		return nil, fault.Newf(fault.Invalid, "list", "the Worklist", "limit %d, offset %d, outcome %q", limit, r.GetOffset(), outcome)
-	}
-	rows, err := s.Store.Worklist(ctx, r.GetSite(), r.GetOutcome(), sort, int(r.GetOffset()), limit)
-	if err != nil {
-		return nil, err
-	}
-	counts, err := s.Store.WorklistCounts(ctx, r.GetSite())
-	if err != nil {
-		return nil, err
-	}
-	lanes, err := s.Store.Lanes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	since, err := s.Store.CountingSince(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out := &scraperv1.ListWorklistResponse{CountingSince: stamp(since)}
-	for _, f := range rows {
-		out.Items = append(out.Items, &scraperv1.WorklistItem{
-			Series: s.series(f.SeriesRow), Failure: &scraperv1.Failure{Outcome: string(f.Failure.Outcome), FailingSince: stamp(f.Failure.Since)},
-			LastGoodRead: stamp(f.LastGoodRead), NextPollAt: stamp(f.NextPoll), ForcedPollAt: stamp(f.ForcedPoll), ProposedUrl: f.ProposedURL,
-		})
-	}
-	for _, o := range poll.Outcomes() {
-		if n := counts[o]; n > 0 {
-			out.Counts = append(out.Counts, &scraperv1.OutcomeCount{Outcome: string(o), Count: int32(n)})
-			if outcome == "" || outcome == o {
-				out.Total += int32(n)
-			}
-		}
-	}
-	for _, l := range lanes {
-		if l.Trouble != lane.NoTrouble || !l.Circuit.Asking() {
-			out.Lanes = append(out.Lanes, s.lane(l))
-		}
-	}
-	return out, nil
-}
-
 // ListLanes answers each Lane's live state and its Passes of fourteen days.
 func (s *Server) ListLanes(ctx context.Context, _ *scraperv1.ListLanesRequest) (*scraperv1.ListLanesResponse, error) {
 	lanes, err := s.Store.Lanes(ctx)
@@ -205,7 +163,7 @@ func (s *Server) ListLanes(ctx context.Context, _ *scraperv1.ListLanesRequest) (
 	for _, l := range lanes {
 		d := &scraperv1.LaneDetail{
 			Lane: s.lane(l), Series: int32(l.Series), Failing: int32(l.Failing), NextDueAt: stamp(l.NextDue), LastGoodRead: stamp(l.LastGoodRead),
-			CountingSince: stamp(l.CountingSince), CircuitDetail: l.Circuit.Detail, RetryAfter: stamp(l.Circuit.RetryAfter), Current: l.Current, Jobs: int32(l.Jobs),
+			CountingSince: stamp(l.CountingSince), CircuitDetail: l.Circuit.Detail, RetryAfter: stamp(l.Circuit.RetryAfter), Current: l.Current, Jobs: int32(l.Jobs), Muted: int32(l.Muted),
 		}
 		if a, ok := s.Adapters.Get(l.Site); ok {
 			d.PacingSeconds = a.Site().Pacing.Seconds()

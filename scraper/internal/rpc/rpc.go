@@ -33,8 +33,14 @@ type Store interface {
 	Lanes(ctx context.Context) ([]store.LaneRow, error)
 	ForcePoll(ctx context.Context, key source.Key, now time.Time) (time.Time, error)
 	ForcePolls(ctx context.Context, keys []source.Key, now time.Time) (int64, error)
-	Worklist(ctx context.Context, site, outcome, sort string, offset, limit int) ([]store.FailingSeries, error)
-	WorklistCounts(ctx context.Context, site string) (map[poll.Outcome]int, error)
+	Worklist(ctx context.Context, q store.WorklistQuery) ([]store.FailingSeries, error)
+	WorklistCounts(ctx context.Context, site string, before time.Time) (map[poll.Outcome]store.WorklistCount, error)
+	SetMuted(ctx context.Context, keys []source.Key, muted bool, now time.Time) (int64, error)
+	CountMutes(ctx context.Context) (int, error)
+	PollInterval(ctx context.Context, site string) (time.Duration, error)
+	SetPollInterval(ctx context.Context, site string, d time.Duration) error
+	AdaptiveInterval(ctx context.Context) (bool, error)
+	SetAdaptiveInterval(ctx context.Context, on bool) error
 	PassesSince(ctx context.Context, t time.Time) ([]lane.Pass, error)
 	CountingSince(ctx context.Context) (time.Time, error)
 	NewChapters(ctx context.Context, limit int) ([]store.NewChapter, error)
@@ -98,11 +104,15 @@ func (s *Server) GetStatus(ctx context.Context, _ *scraperv1.GetStatusRequest) (
 	if err != nil {
 		return nil, err
 	}
+	muted, err := s.Store.CountMutes(ctx)
+	if err != nil {
+		return nil, err
+	}
 	outstanding, err := s.Store.CountOutstanding(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out.SeriesFailing, out.JobsOutstanding = int32(failing), int32(outstanding)
+	out.SeriesFailing, out.SeriesMuted, out.JobsOutstanding = int32(failing), int32(muted), int32(outstanding)
 	lanes, err := s.Store.Lanes(ctx)
 	if err != nil {
 		return nil, err

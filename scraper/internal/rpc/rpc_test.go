@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -34,8 +35,9 @@ var key = source.Key{Site: sample.Key, SeriesID: "pepper-and-carrot"}
 // edge is the API over its real socket and a real store.
 type edge struct {
 	scraperv1.ScraperServiceClient
-	db  *store.Store
-	hub *live.Hub
+	db   *store.Store
+	pool *pgxpool.Pool
+	hub  *live.Hub
 }
 
 type noSearch struct{}
@@ -44,7 +46,8 @@ func (noSearch) Search(context.Context, string, string) ([]source.Series, error)
 
 func setup(t *testing.T) edge {
 	t.Helper()
-	db := store.New(pgtest.Pool(t, pgtest.New(t).Scraper, store.Schema, nil))
+	pool := pgtest.Pool(t, pgtest.New(t).Scraper, store.Schema, nil)
+	db := store.New(pool)
 	a, err := sample.Start("http://sample.example")
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +78,7 @@ func setup(t *testing.T) edge {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close(); server.Stop(time.Second); <-done })
-	return edge{scraperv1.NewScraperServiceClient(conn), db, hub}
+	return edge{scraperv1.NewScraperServiceClient(conn), db, pool, hub}
 }
 
 func message(k source.Key) *scraperv1.SeriesKey {
@@ -157,6 +160,34 @@ func TestWorklistAndLanes(t *testing.T) {
 	}
 	if f, failing, err := e.db.Failure(ctx, key); err != nil || !failing || !f.Since.Equal(since) {
 		t.Errorf("a Forced Poll request changed the failure row: %v %v %v", f, failing, err)
+	}
+}
+
+// What is in the library belongs to the release, not to its number (S-013).
+func TestOnlyTheReleaseThatIsHereIsPublished(t *testing.T) {
+	t.Parallel()
+	e := setup(t)
+	ctx := t.Context()
+	r := source.Reading{Series: source.Series{ID: key.SeriesID, Title: "T"}, Chapters: []source.Chapter{
+		{ID: "a", Number: "44", Groups: []string{"North"}, URL: "http://x/a"}, {ID: "b", Number: "44", Groups: []string{"South"}, URL: "http://x/b", Order: 1},
+	}}
+	if _, err := e.db.RecordGood(ctx, lane.Due{Key: key}, r, time.Now(), time.Now(), lane.ByInterval); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.pool.Exec(ctx, `INSERT INTO library_files (path, revision, state, site, series_id, chapter_id, series_title, pages, size, fingerprint, published_at)
+		VALUES ('T/44.cbz', 1, 'published', $1, $2, 'a', 'T', 1, 1, 'f', now())`, key.Site, key.SeriesID); err != nil {
+		t.Fatal(err)
+	}
+	got, err := e.GetSeries(ctx, &scraperv1.GetSeriesRequest{Key: message(key)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	states := map[string]string{}
+	for _, c := range got.GetState().GetChapters() {
+		states[c.GetChapterId()] = c.GetLibraryState()
+	}
+	if states["a"] != "published" || states["b"] != "absent" || len(states) != 2 {
+		t.Errorf("library states %v", states)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -118,10 +119,118 @@ func TestTheRowIsTheState(t *testing.T) {
 			}
 		}
 	}
-	upsert := s.Statements().Get("RecordFailure")
-	set := upsert[strings.Index(upsert, "DO UPDATE SET"):]
-	if strings.Contains(set, "failing_since") || !strings.Contains(set, "outcome <> excluded.outcome") {
-		t.Errorf("the upsert touches the stamp, or writes an unchanged word: %s", set)
+	if d := cmp.Diff([]string{
+		"site", "series_id", "title", "native_title", "authors", "description", "url", "status", "tags", "license", "reading_direction", "cover_url",
+		"cover_sha256", "origin", "download", "languages", "follow_revision", "absent_since", "folder", "etag", "last_modified", "added_at",
+		"next_poll_at", "next_poll_reason", "forced_poll_at", "last_good_read_at", "polled_at", "shrunk_at", "moved_at",
+	}, columnsOf(t, conn, "series")); d != "" {
+		t.Errorf("series is read by every due query and has to stay narrow (A17); its columns differ:\n%s", d)
+	}
+}
+
+// Whether a Series fails never moves its turn: the due query answers the same with
+// any failure rows and without (A6).
+func TestFailureRowsMoveNoTurn(t *testing.T) {
+	checks(t, "60")
+	s := setup(t)
+	conn := s.admin(t)
+	ctx := context.Background()
+	now := time.Now()
+	rapid.Check(t, func(t *rapid.T) {
+		if _, err := conn.Exec(ctx, "DELETE FROM scraper.series"); err != nil {
+			t.Fatal(err)
+		}
+		n := rapid.IntRange(1, 8).Draw(t, "series")
+		for i := range n {
+			next := now.Add(time.Duration(rapid.IntRange(-30, 30).Draw(t, "minutes")) * time.Minute)
+			var forced *time.Time
+			if rapid.Bool().Draw(t, "forced") {
+				at := now.Add(-time.Duration(i) * time.Second)
+				forced = &at
+			}
+			if _, err := conn.Exec(ctx, `INSERT INTO scraper.series (site, series_id, title, url, origin, next_poll_at, forced_poll_at)
+				VALUES ('sample', $1, 't', 'u', 'followed', $2, $3)`, fmt.Sprint(i), next, forced); err != nil {
+				t.Fatal(err)
+			}
+		}
+		turns := func() (due []lane.Due, next time.Time) {
+			due, err := s.DueSeries(ctx, "sample", now, 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if next, err = s.NextDue(ctx, "sample"); err != nil {
+				t.Fatal(err)
+			}
+			return due, next
+		}
+		due, next := turns()
+		for i := range n {
+			if o := rapid.SampledFrom(append(poll.Outcomes(), "")).Draw(t, "outcome"); o != "" && o.Effect() == poll.Write {
+				if err := s.RecordFailure(ctx, source.Key{Site: "sample", SeriesID: fmt.Sprint(i)}, o, now); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		after, nextAfter := turns()
+		if d := cmp.Diff(due, after); d != "" || !next.Equal(nextAfter) {
+			t.Fatalf("failure rows moved a turn (next %v, then %v):\n%s", next, nextAfter, d)
+		}
+	})
+}
+
+// A request for a Forced Poll leaves the failure rows bit for bit as they are; the
+// read that comes of it, a 304 included, deletes the row by the ordinary way (A8,
+// A9, B5).
+func TestAForcedPollClearsNothingUntilItIsRead(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	conn := s.admin(t)
+	ctx := t.Context()
+	other := source.Key{Site: key.Site, SeriesID: "other"}
+	if err := s.EnsureListed(ctx, other.Site, source.Series{ID: other.SeriesID, Title: "O", URL: "http://x/o"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []source.Key{key, other} {
+		if err := s.RecordFailure(ctx, k, poll.Errors, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows := func() (out []string) {
+		t.Helper()
+		r, err := conn.Query(ctx, "SELECT format('%s %s %s %s %s %s', site, series_id, outcome, failing_since, xmin, ctid) FROM scraper.poll_failures ORDER BY 1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out, err = pgx.CollectRows(r, pgx.RowTo[string]); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	before, sent := rows(), s.seen.mentions("poll_failures")
+	if _, err := s.ForcePoll(ctx, key, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.ForcePolls(ctx, []source.Key{key, other}, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(before, rows()); d != "" || len(before) != 2 || s.seen.mentions("poll_failures") != sent {
+		t.Errorf("asking for a Poll touched the failure rows:\n%s", d)
+	}
+	for k, r := range map[source.Key]source.Reading{key: reading("1"), other: {NotModified: true}} {
+		due, err := s.DueSeries(ctx, k.Site, time.Now(), 10)
+		if err != nil || !slices.ContainsFunc(due, func(d lane.Due) bool { return d.Key == k && d.Forced }) {
+			t.Fatalf("%s is not due as a Forced Poll: %+v, %v", k, due, err)
+		}
+		if _, err := s.RecordGood(ctx, lane.Due{Key: k, Known: true, Forced: true}, r, time.Now(), time.Now().Add(time.Hour), lane.ByInterval); err != nil {
+			t.Fatal(err)
+		}
+		row, err := s.Series(ctx, k)
+		if _, failing, ferr := s.Failure(ctx, k); failing || err != nil || ferr != nil || !row.ForcedPoll.IsZero() {
+			t.Errorf("%s: failing %v, Forced Poll %v (%v, %v) after a good read", k, failing, row.ForcedPoll, err, ferr)
+		}
+	}
+	if n := s.seen.mentions("INSERT INTO poll_failures"); n != 2 {
+		t.Errorf("%d upserts, want the two of the beginning", n)
 	}
 }
 
@@ -186,6 +295,13 @@ func TestWhatNeverChangesAnAge(t *testing.T) {
 	if err := s.admin(t).QueryRow(ctx, "SELECT count(*) FROM scraper.poll_passes").Scan(&passes); err != nil || passes != 10 {
 		t.Errorf("%d Passes left (%v), want 10", passes, err)
 	}
+	// Nor does it when nothing is left of the log: the list is no sum of Passes (B25).
+	if err := s.PrunePasses(ctx, first.AddDate(10, 0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if rows, err := s.Worklist(ctx, WorklistQuery{Sort: "oldest", Limit: 10}); err != nil || len(rows) != 1 || !rows[0].Failure.Since.Equal(first) || rows[0].Failure.Outcome != poll.NoChapter {
+		t.Errorf("without any Pass the Worklist is %+v (%v)", rows, err)
+	}
 	if err := s.SetTrouble(ctx, key.Site, lane.TroubleRefused, first.AddDate(0, 1, 0)); err != nil {
 		t.Fatal(err)
 	}
@@ -212,6 +328,7 @@ func TestOrphansLeaveInOneStatement(t *testing.T) {
 	for _, sql := range []string{
 		"INSERT INTO scraper.series (site, series_id, title, url, origin, absent_since) SELECT 'sample', 's' || i, 't', 'u', 'followed', now() - interval '2 days' FROM generate_series(1, 1000) i",
 		"INSERT INTO scraper.poll_failures SELECT 'sample', 's' || i, 'errors', now() FROM generate_series(1, 1000) i",
+		"INSERT INTO scraper.worklist_mutes SELECT 'sample', 's' || i, now() FROM generate_series(1, 1000) i",
 		"INSERT INTO scraper.chapters (site, series_id, chapter_id, url, source_order, first_seen_at) SELECT 'sample', 's' || i, '1', 'u', 0, now() FROM generate_series(1, 1000) i",
 	} {
 		if _, err := conn.Exec(ctx, sql); err != nil {
@@ -227,7 +344,7 @@ func TestOrphansLeaveInOneStatement(t *testing.T) {
 		t.Errorf("%d statements, want one", got)
 	}
 	var left int
-	if err := conn.QueryRow(ctx, "SELECT (SELECT count(*) FROM scraper.poll_failures) + (SELECT count(*) FROM scraper.chapters)").Scan(&left); err != nil || left != 0 {
+	if err := conn.QueryRow(ctx, "SELECT (SELECT count(*) FROM scraper.poll_failures) + (SELECT count(*) FROM scraper.chapters) + (SELECT count(*) FROM scraper.worklist_mutes)").Scan(&left); err != nil || left != 0 {
 		t.Errorf("%d rows stayed behind (%v)", left, err)
 	}
 }

@@ -91,8 +91,7 @@ func (s *Store) RecordUnchanged(ctx context.Context, reads []lane.Unchanged) err
 	return err
 }
 
-// SaveReading stores a correct read that was not a Poll. It ends the trouble of
-// the Site's Lane.
+// SaveReading stores a correct read that was not a Poll.
 func (s *Store) SaveReading(ctx context.Context, key source.Key, r source.Reading, now time.Time) error {
 	return s.inTx(ctx, "SaveReading", func(tx pgx.Tx) error {
 		known, err := s.chapters(ctx, tx, key)
@@ -103,11 +102,6 @@ func (s *Store) SaveReading(ctx context.Context, key source.Key, r source.Readin
 		var confirmed bool
 		args := append([]any{key.Site, key.SeriesID, now, diff.shrunk}, about(r)...)
 		if err := tx.QueryRow(ctx, s.sql.Get("MarkRead"), args...).Scan(&confirmed); err != nil {
-			return err
-		}
-		// The Site has just answered: whatever troubled its Lane is over, though no
-		// Pass may be due for hours (POLL-8).
-		if _, err := tx.Exec(ctx, s.sql.Get("SetTrouble"), key.Site, lane.NoTrouble, now); err != nil {
 			return err
 		}
 		return s.saveDifference(ctx, tx, key, diff, confirmed, now, time.Time{})

@@ -85,8 +85,11 @@ func TestFailingSinceUnderManyWriters(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if got, _, err := s.Failure(t.Context(), key); err != nil || !got.Since.Equal(first) {
-		t.Errorf("failing_since moved to %v (%v)", got.Since, err)
+	if got, _, err := s.Failure(t.Context(), key); err != nil || !got.Since.Equal(first) || got.Outcome.Effect() != poll.Write {
+		t.Errorf("the row says %q since %v (%v)", got.Outcome, got.Since, err)
+	}
+	if n, err := s.CountFailures(t.Context()); n != 1 || err != nil {
+		t.Errorf("%d rows (%v), want one", n, err)
 	}
 }
 
@@ -205,38 +208,6 @@ func TestNumbersRoundTrip(t *testing.T) {
 	want := []source.Chapter{r.Chapters[1], r.Chapters[0]}
 	if d := cmp.Diff(want, lacking, cmpopts.EquateEmpty()); d != "" {
 		t.Error(d)
-	}
-}
-
-// An inspection may read a Site hours before its Lane's next Pass: what troubled
-// the Lane until then has ended.
-func TestAGoodReadEndsTheLanesTrouble(t *testing.T) {
-	s := setup(t)
-	ctx, now := t.Context(), time.Now()
-	trouble := func() (out lane.Trouble) {
-		t.Helper()
-		lanes, err := s.Lanes(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, l := range lanes {
-			if l.Site == key.Site {
-				out = l.Trouble
-			}
-		}
-		return out
-	}
-	if err := s.SetTrouble(ctx, key.Site, lane.TroubleUnreachable, now.Add(-time.Hour)); err != nil {
-		t.Fatal(err)
-	}
-	if got := trouble(); got != lane.TroubleUnreachable {
-		t.Fatalf("the Lane's trouble is %q, want it set", got)
-	}
-	if err := s.SaveReading(ctx, key, reading("1"), now); err != nil {
-		t.Fatal(err)
-	}
-	if got := trouble(); got != lane.NoTrouble {
-		t.Errorf("the Lane's trouble is %q after a good read", got)
 	}
 }
 

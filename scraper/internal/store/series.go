@@ -29,8 +29,6 @@ type SeriesRow struct {
 	Polled       time.Time
 	// Moved is set from a move until the first good read at the new place.
 	Moved time.Time
-	// PreferredGroups are those whose releases are wanted, best first.
-	PreferredGroups []string
 }
 
 // EnsureListed makes a Series its Site offers from the start known, and keeps
@@ -101,10 +99,7 @@ func (s *Store) ForcePoll(ctx context.Context, key source.Key, now time.Time) (t
 
 // ForcePolls stamps a Forced Poll for many Series and returns how many are known.
 func (s *Store) ForcePolls(ctx context.Context, keys []source.Key, now time.Time) (int64, error) {
-	sites, ids := make([]string, len(keys)), make([]string, len(keys))
-	for i, k := range keys {
-		sites[i], ids[i] = k.Site, k.SeriesID
-	}
+	sites, ids := keyColumns(keys)
 	return s.exec(ctx, "ForcePolls", sites, ids, now)
 }
 
@@ -150,7 +145,7 @@ func scanSeries(row pgx.CollectableRow) (r SeriesRow, err error) {
 	var good, forced, polled, moved *time.Time
 	err = row.Scan(&r.Key.Site, &r.Key.SeriesID, &r.Series.Title, &r.Series.NativeTitle, &r.Series.Authors, &r.Series.Description,
 		&r.Series.URL, &r.Series.Status, &r.Series.Tags, &r.Series.License, &r.Series.Direction, &r.CoverSHA256,
-		&r.Origin, &r.Download, &r.Languages, &r.Folder, &good, &r.NextPoll, &r.NextReason, &forced, &polled, &moved, &r.PreferredGroups)
+		&r.Origin, &r.Download, &r.Languages, &r.Folder, &good, &r.NextPoll, &r.NextReason, &forced, &polled, &moved)
 	r.Series.ID = r.Key.SeriesID
 	r.LastGoodRead, r.ForcedPoll, r.Polled = orZero(good), orZero(forced), orZero(polled)
 	r.Moved = orZero(moved)
@@ -160,18 +155,7 @@ func scanSeries(row pgx.CollectableRow) (r SeriesRow, err error) {
 // Target reads the Series of a Job.
 func (s *Store) Target(ctx context.Context, key source.Key) (job.Target, error) {
 	r, err := s.Series(ctx, key)
-	return job.Target{Key: key, Series: r.Series, Languages: r.Languages, Folder: r.Folder, LastGoodRead: r.LastGoodRead,
-		PreferredGroups: r.PreferredGroups}, err
-}
-
-// SetPreferredGroups sets whose releases of a Series are wanted, best first; none
-// keeps every release.
-func (s *Store) SetPreferredGroups(ctx context.Context, key source.Key, groups []string) error {
-	n, err := s.exec(ctx, "SetPreferredGroups", key.Site, key.SeriesID, list(groups))
-	if err == nil && n == 0 {
-		return unknownSeries(key)
-	}
-	return err
+	return job.Target{Key: key, Series: r.Series, Languages: r.Languages, Folder: r.Folder, LastGoodRead: r.LastGoodRead}, err
 }
 
 // NameFolder gives the Series its folder if it has none and returns the one it has.

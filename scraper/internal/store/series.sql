@@ -87,19 +87,16 @@ SELECT coalesce(published_at, first_seen_at) FROM chapters WHERE site = $1 AND s
 
 -- name: GetSeries
 SELECT site, series_id, title, native_title, authors, description, url, status, tags, license, reading_direction, cover_sha256,
-       origin, download, languages, folder, last_good_read_at, next_poll_at, next_poll_reason, forced_poll_at, polled_at, moved_at, preferred_groups
+       origin, download, languages, folder, last_good_read_at, next_poll_at, next_poll_reason, forced_poll_at, polled_at, moved_at
 FROM series
 WHERE site = $1 AND series_id = $2;
 
 -- name: ListSeries
 SELECT site, series_id, title, native_title, authors, description, url, status, tags, license, reading_direction, cover_sha256,
-       origin, download, languages, folder, last_good_read_at, next_poll_at, next_poll_reason, forced_poll_at, polled_at, moved_at, preferred_groups
+       origin, download, languages, folder, last_good_read_at, next_poll_at, next_poll_reason, forced_poll_at, polled_at, moved_at
 FROM series
 WHERE $1 = '' OR origin = $1
 ORDER BY title, site, series_id;
-
--- name: SetPreferredGroups
-UPDATE series SET preferred_groups = $3 WHERE site = $1 AND series_id = $2;
 
 -- name: NameFolder
 UPDATE series SET folder = CASE WHEN folder = '' THEN $3 ELSE folder END

@@ -176,6 +176,46 @@ func TestTheDatabaseRepeatsTheWords(t *testing.T) {
 	}
 }
 
+// A Series is (site, series_id) everywhere (A1). What is about a Series the scraper
+// polls hangs on it by that key, goes with it when it leaves and moves with it;
+// Jobs, files and a Lane's present title outlive it and only carry the key.
+func TestEveryTableNamesASeriesByItsWholeKey(t *testing.T) {
+	t.Parallel()
+	conn := setup(t).admin(t)
+	all := func(sql string) (out []string) {
+		t.Helper()
+		rows, err := conn.Query(t.Context(), sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	hanging := all(`SELECT conrelid::regclass::text || ' ' || pg_get_constraintdef(oid) FROM pg_constraint
+		WHERE contype = 'f' AND confrelid IN ('scraper.series'::regclass, 'scraper.poll_failures'::regclass) ORDER BY 1`)
+	want := []string{}
+	for _, table := range []string{"chapter_fetches", "chapters", "move_proposals", "poll_failures", "preferred_groups"} {
+		want = append(want, "scraper."+table+" FOREIGN KEY (site, series_id) REFERENCES scraper.series(site, series_id) ON UPDATE CASCADE ON DELETE CASCADE")
+	}
+	want = append(want, "scraper.series_moves FOREIGN KEY (to_site, to_id) REFERENCES scraper.series(site, series_id) ON UPDATE CASCADE ON DELETE CASCADE",
+		"scraper.worklist_mutes FOREIGN KEY (site, series_id) REFERENCES scraper.poll_failures(site, series_id) ON UPDATE CASCADE ON DELETE CASCADE")
+	if d := cmp.Diff(want, hanging); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	loose := all(`SELECT table_name::text FROM information_schema.columns WHERE table_schema = 'scraper' AND column_name = 'series_id'
+		AND table_name NOT IN ('series', 'chapter_fetches', 'chapters', 'move_proposals', 'poll_failures', 'preferred_groups', 'worklist_mutes') ORDER BY 1`)
+	if d := cmp.Diff([]string{"discovery_skips", "jobs", "library_files", "poll_lanes"}, loose); d != "" {
+		t.Errorf("tables that carry the key alone:\n%s", d)
+	}
+	for _, table := range append(loose, "series") {
+		if n := all("SELECT column_name::text FROM information_schema.columns WHERE table_schema = 'scraper' AND table_name = '" + table + "' AND column_name = 'site'"); len(n) != 1 {
+			t.Errorf("%s names a Series without its Site", table)
+		}
+	}
+}
+
 func TestFollowsConvergeWhateverTheOrder(t *testing.T) {
 	a, b := source.Key{Site: "sample", SeriesID: "a"}, source.Key{Site: "sample", SeriesID: "b"}
 	wish := func(k source.Key) follow.Placed {
@@ -234,7 +274,11 @@ func TestTrespassIsRefused(t *testing.T) {
 		{"scraper reads users", urls.Scraper, "SELECT FROM reader.users"},
 		{"scraper writes progress", urls.Scraper, "DELETE FROM reader.progress"},
 		{"reader reads jobs", urls.Reader, "SELECT FROM scraper.jobs"},
-		{"reader writes poll_failures", urls.Reader, "DELETE FROM scraper.poll_failures"},
+		{"reader deletes a failure", urls.Reader, "DELETE FROM scraper.poll_failures"},
+		{"reader writes a failure", urls.Reader, "INSERT INTO scraper.poll_failures VALUES ('s', 'i', 'errors', now())"},
+		{"reader changes an age", urls.Reader, "UPDATE scraper.poll_failures SET failing_since = now()"},
+		{"reader reads failures", urls.Reader, "SELECT FROM scraper.poll_failures"},
+		{"reader mutes a failure", urls.Reader, "INSERT INTO scraper.worklist_mutes VALUES ('s', 'i', now())"},
 		{"scraper changes the transitions", urls.Scraper, "DELETE FROM scraper.job_transitions"},
 		{"scraper makes a table", urls.Scraper, "CREATE TABLE scraper.x ()"},
 		{"reader makes a table in public", urls.Reader, "CREATE TABLE public.x ()"},
@@ -271,14 +315,16 @@ func TestWorklist(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct {
-		site, outcome, sort string
-		offset, limit       int
-		want                string
+		WorklistQuery
+		want string
 	}{
-		{"", "", "oldest", 0, 10, "c a b"}, {"", "", "newest", 0, 10, "b a c"}, {"sample", "", "title", 0, 10, "a b c"},
-		{"", "errors", "oldest", 0, 10, "c b"}, {"", "", "oldest", 1, 1, "a"}, {"elsewhere", "", "oldest", 0, 10, ""},
+		{WorklistQuery{Sort: "oldest", Limit: 10}, "c a b"}, {WorklistQuery{Sort: "newest", Limit: 10}, "b a c"},
+		{WorklistQuery{Site: "sample", Sort: "title", Limit: 10}, "a b c"}, {WorklistQuery{Outcome: poll.Errors, Sort: "oldest", Limit: 10}, "c b"},
+		{WorklistQuery{Sort: "oldest", Offset: 1, Limit: 1}, "a"}, {WorklistQuery{Site: "elsewhere", Sort: "oldest", Limit: 10}, ""},
+		{WorklistQuery{Sort: "oldest", Limit: 10, Before: first.Add(2 * time.Hour)}, "c a"}, {WorklistQuery{Sort: "oldest", Limit: 10, Before: first}, ""},
+		{WorklistQuery{Sort: "oldest", Limit: 10, Muted: true}, ""},
 	} {
-		rows, err := s.Worklist(ctx, tt.site, tt.outcome, tt.sort, tt.offset, tt.limit)
+		rows, err := s.Worklist(ctx, tt.WorklistQuery)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -293,15 +339,20 @@ func TestWorklist(t *testing.T) {
 			t.Errorf("%+v: got %v", tt, got)
 		}
 	}
-	if _, err := s.Worklist(ctx, "", "", "title; DROP TABLE series", 0, 1); !fault.Is(err, fault.Invalid) {
+	if _, err := s.Worklist(ctx, WorklistQuery{Sort: "title; DROP TABLE series", Limit: 1}); !fault.Is(err, fault.Invalid) {
 		t.Errorf("an order that is none: %v", err)
 	}
-	counts, err := s.WorklistCounts(ctx, "sample")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(map[poll.Outcome]int{poll.Errors: 2, poll.NotFound: 1}, counts); d != "" {
-		t.Error(d)
+	for before, want := range map[time.Time]map[poll.Outcome]WorklistCount{
+		{}:                       {poll.Errors: {Shown: 2}, poll.NotFound: {Shown: 1}},
+		first.Add(2 * time.Hour): {poll.Errors: {Shown: 1}, poll.NotFound: {Shown: 1}},
+	} {
+		counts, err := s.WorklistCounts(ctx, "sample", before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, counts); d != "" {
+			t.Errorf("before %v:\n%s", before, d)
+		}
 	}
 }
 

@@ -22,12 +22,15 @@ type LaneRow struct {
 	// CountingSince is set until the Lane has had a full cycle (POLL-11).
 	CountingSince time.Time
 	Series        int
-	Failing       int
-	NextDue       time.Time
-	LastGoodRead  time.Time
-	Jobs          int
+	// Failing counts failure rows, Muted those of them that are muted.
+	Failing, Muted int
+	NextDue        time.Time
+	LastGoodRead   time.Time
+	Jobs           int
 	// Current is the title being worked on, "" when idle.
 	Current string
+	// Interval is the operator's choice of how far apart Polls lie, 0 for none.
+	Interval time.Duration
 }
 
 // Lanes lists all Lanes: those that need a person first, then resting, then well.
@@ -38,10 +41,12 @@ func (s *Store) Lanes(ctx context.Context) ([]LaneRow, error) {
 	}
 	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (l LaneRow, err error) {
 		var since, until, after, counting, due, good *time.Time
+		var interval string
 		err = row.Scan(&l.Site, &l.Activity, &l.Trouble, &since, &l.Circuit.State, &l.Circuit.Reason, &l.Circuit.Detail, &l.Circuit.Since, &until, &after,
-			&counting, &l.Series, &l.Failing, &due, &good, &l.Jobs, &l.Current)
+			&counting, &l.Series, &l.Failing, &l.Muted, &due, &good, &l.Jobs, &l.Current, &interval)
 		l.Circuit.Site, l.TroubleSince, l.Circuit.Until, l.Circuit.RetryAfter = l.Site, orZero(since), orZero(until), orZero(after)
 		l.CountingSince, l.NextDue, l.LastGoodRead = orZero(counting), orZero(due), orZero(good)
+		l.Interval = intervalOf(interval)
 		return l, err
 	})
 	return out, classify("LaneFigures", err)
@@ -71,6 +76,22 @@ type FailingSeries struct {
 	Failure Failure
 	// ProposedURL is where its Site sends readers for good, or "".
 	ProposedURL string
+	// Muted is when a person muted the failure; zero while it is shown.
+	Muted time.Time
+}
+
+// WorklistQuery says which failing Series are wanted. Empty words filter
+// nothing, and neither does a zero time.
+type WorklistQuery struct {
+	Site    string
+	Outcome poll.Outcome
+	// Before keeps failures that began before then.
+	Before time.Time
+	// Muted asks for the muted failures instead of the others.
+	Muted bool
+	// Sort is "oldest", "newest" or "title".
+	Sort          string
+	Offset, Limit int
 }
 
 // worklists maps the orders a Worklist can have to their statements: an order of
@@ -79,18 +100,20 @@ func worklists() map[string]string {
 	return map[string]string{"oldest": "WorklistOldest", "newest": "WorklistNewest", "title": "WorklistTitle"}
 }
 
-// Worklist lists failing Series; "" filters nothing.
-func (s *Store) Worklist(ctx context.Context, site, outcome, sort string, offset, limit int) ([]FailingSeries, error) {
-	statement, ok := worklists()[sort]
+// Worklist lists failing Series.
+func (s *Store) Worklist(ctx context.Context, q WorklistQuery) ([]FailingSeries, error) {
+	statement, ok := worklists()[q.Sort]
 	if !ok {
-		return nil, fault.Newf(fault.Invalid, "sort", "the Worklist", "%q is no order", sort)
+		return nil, fault.Newf(fault.Invalid, "sort", "the Worklist", "%q is no order", q.Sort)
 	}
-	rows, err := s.db.Query(ctx, s.sql.Get(statement), site, outcome, offset, limit)
+	rows, err := s.db.Query(ctx, s.sql.Get(statement), q.Site, q.Outcome, orNull(q.Before), q.Muted, q.Offset, q.Limit)
 	if err != nil {
 		return nil, classify(statement, err)
 	}
 	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (f FailingSeries, err error) {
-		f.SeriesRow, err = scanSeries(with{row, []any{&f.Failure.Outcome, &f.Failure.Since, &f.ProposedURL}})
+		var muted *time.Time
+		f.SeriesRow, err = scanSeries(with{row, []any{&f.Failure.Outcome, &f.Failure.Since, &f.ProposedURL, &muted}})
+		f.Muted = orZero(muted)
 		return f, err
 	})
 	return out, classify(statement, err)
@@ -105,16 +128,20 @@ type with struct {
 // Scan scans the first columns into dest and the last where they belong.
 func (w with) Scan(dest ...any) error { return w.CollectableRow.Scan(append(dest, w.last...)...) }
 
-// WorklistCounts counts failing Series by word.
-func (s *Store) WorklistCounts(ctx context.Context, site string) (map[poll.Outcome]int, error) {
-	rows, err := s.db.Query(ctx, s.sql.Get("WorklistCounts"), site)
+// WorklistCount is how many failing Series have a word: those shown and those muted.
+type WorklistCount struct{ Shown, Muted int }
+
+// WorklistCounts counts failing Series by word, of one Site or of all (""), those
+// that began to fail before a time or all (zero).
+func (s *Store) WorklistCounts(ctx context.Context, site string, before time.Time) (map[poll.Outcome]WorklistCount, error) {
+	rows, err := s.db.Query(ctx, s.sql.Get("WorklistCounts"), site, orNull(before))
 	if err != nil {
 		return nil, classify("WorklistCounts", err)
 	}
-	out := map[poll.Outcome]int{}
+	out := map[poll.Outcome]WorklistCount{}
 	var o poll.Outcome
-	var n int
-	_, err = pgx.ForEachRow(rows, []any{&o, &n}, func() error {
+	var n WorklistCount
+	_, err = pgx.ForEachRow(rows, []any{&o, &n.Shown, &n.Muted}, func() error {
 		out[o] = n
 		return nil
 	})

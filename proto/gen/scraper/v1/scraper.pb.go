@@ -601,9 +601,11 @@ type Lane struct {
 	// trouble_since is when that trouble began.
 	TroubleSince *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=trouble_since,json=troubleSince,proto3" json:"trouble_since,omitempty"`
 	// needs is "browser" while the Site is read through one and none can be started, else "".
-	Needs         string `protobuf:"bytes,10,opt,name=needs,proto3" json:"needs,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Needs string `protobuf:"bytes,10,opt,name=needs,proto3" json:"needs,omitempty"`
+	// interval_seconds is how far apart the Polls of one Series lie, before jitter.
+	IntervalSeconds float64 `protobuf:"fixed64,11,opt,name=interval_seconds,json=intervalSeconds,proto3" json:"interval_seconds,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Lane) Reset() {
@@ -704,6 +706,13 @@ func (x *Lane) GetNeeds() string {
 		return x.Needs
 	}
 	return ""
+}
+
+func (x *Lane) GetIntervalSeconds() float64 {
+	if x != nil {
+		return x.IntervalSeconds
+	}
+	return 0
 }
 
 // SeriesState is everything a Series page shows that the scraper knows.
@@ -1331,7 +1340,11 @@ type ListWorklistRequest struct {
 	// offset skips that many.
 	Offset int32 `protobuf:"varint,4,opt,name=offset,proto3" json:"offset,omitempty"`
 	// limit is how many at most, 1 to 500; 0 means 100.
-	Limit         int32 `protobuf:"varint,5,opt,name=limit,proto3" json:"limit,omitempty"`
+	Limit int32 `protobuf:"varint,5,opt,name=limit,proto3" json:"limit,omitempty"`
+	// failing_before keeps failures that began before then; unset keeps all.
+	FailingBefore *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=failing_before,json=failingBefore,proto3" json:"failing_before,omitempty"`
+	// muted asks for the muted failures instead of the others.
+	Muted         bool `protobuf:"varint,7,opt,name=muted,proto3" json:"muted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1401,6 +1414,20 @@ func (x *ListWorklistRequest) GetLimit() int32 {
 	return 0
 }
 
+func (x *ListWorklistRequest) GetFailingBefore() *timestamppb.Timestamp {
+	if x != nil {
+		return x.FailingBefore
+	}
+	return nil
+}
+
+func (x *ListWorklistRequest) GetMuted() bool {
+	if x != nil {
+		return x.Muted
+	}
+	return false
+}
+
 // WorklistItem is one failing Series.
 type WorklistItem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1415,7 +1442,9 @@ type WorklistItem struct {
 	// forced_poll_at is set while a Forced Poll waits.
 	ForcedPollAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=forced_poll_at,json=forcedPollAt,proto3" json:"forced_poll_at,omitempty"`
 	// proposed_url is where the Site sends readers for good, outside its own hosts; "" when it does not.
-	ProposedUrl   string `protobuf:"bytes,6,opt,name=proposed_url,json=proposedUrl,proto3" json:"proposed_url,omitempty"`
+	ProposedUrl string `protobuf:"bytes,6,opt,name=proposed_url,json=proposedUrl,proto3" json:"proposed_url,omitempty"`
+	// muted_at is when a person muted the failure; unset while it is shown.
+	MutedAt       *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=muted_at,json=mutedAt,proto3" json:"muted_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1492,13 +1521,22 @@ func (x *WorklistItem) GetProposedUrl() string {
 	return ""
 }
 
+func (x *WorklistItem) GetMutedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.MutedAt
+	}
+	return nil
+}
+
 // OutcomeCount counts failing Series by word.
 type OutcomeCount struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// outcome is the word.
 	Outcome string `protobuf:"bytes,1,opt,name=outcome,proto3" json:"outcome,omitempty"`
-	// count is how many Series fail with it.
-	Count         int32 `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`
+	// count is how many Series that are not muted fail with it.
+	Count int32 `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`
+	// muted is how many muted ones do.
+	Muted         int32 `protobuf:"varint,3,opt,name=muted,proto3" json:"muted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1547,6 +1585,13 @@ func (x *OutcomeCount) GetCount() int32 {
 	return 0
 }
 
+func (x *OutcomeCount) GetMuted() int32 {
+	if x != nil {
+		return x.Muted
+	}
+	return 0
+}
+
 // ListWorklistResponse lists failing Series.
 type ListWorklistResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1554,7 +1599,7 @@ type ListWorklistResponse struct {
 	Items []*WorklistItem `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
 	// total counts what the filters keep, whatever offset and limit.
 	Total int32 `protobuf:"varint,2,opt,name=total,proto3" json:"total,omitempty"`
-	// counts are by word over the asked Site, whatever the outcome filter.
+	// counts are by word over the asked Site and time, whatever the outcome filter.
 	Counts []*OutcomeCount `protobuf:"bytes,3,rep,name=counts,proto3" json:"counts,omitempty"`
 	// lanes are the Lanes in trouble: one item a Site, never its Series (POLL-8).
 	Lanes []*Lane `protobuf:"bytes,4,rep,name=lanes,proto3" json:"lanes,omitempty"`
@@ -1629,6 +1674,447 @@ func (x *ListWorklistResponse) GetCountingSince() *timestamppb.Timestamp {
 	return nil
 }
 
+// SetMutedRequest asks to mute failures or to show them again.
+type SetMutedRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// keys are at most 1000 Series; those that do not fail are passed over.
+	Keys []*SeriesKey `protobuf:"bytes,1,rep,name=keys,proto3" json:"keys,omitempty"`
+	// muted is true to mute, false to show again.
+	Muted         bool `protobuf:"varint,2,opt,name=muted,proto3" json:"muted,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetMutedRequest) Reset() {
+	*x = SetMutedRequest{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetMutedRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetMutedRequest) ProtoMessage() {}
+
+func (x *SetMutedRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetMutedRequest.ProtoReflect.Descriptor instead.
+func (*SetMutedRequest) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *SetMutedRequest) GetKeys() []*SeriesKey {
+	if x != nil {
+		return x.Keys
+	}
+	return nil
+}
+
+func (x *SetMutedRequest) GetMuted() bool {
+	if x != nil {
+		return x.Muted
+	}
+	return false
+}
+
+// SetMutedResponse says how many changed.
+type SetMutedResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// changed counts failures muted or shown again by this request.
+	Changed       int32 `protobuf:"varint,1,opt,name=changed,proto3" json:"changed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetMutedResponse) Reset() {
+	*x = SetMutedResponse{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetMutedResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetMutedResponse) ProtoMessage() {}
+
+func (x *SetMutedResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetMutedResponse.ProtoReflect.Descriptor instead.
+func (*SetMutedResponse) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *SetMutedResponse) GetChanged() int32 {
+	if x != nil {
+		return x.Changed
+	}
+	return 0
+}
+
+// SiteSettings is what an operator may choose for one Site.
+type SiteSettings struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// site is the Site's key.
+	Site string `protobuf:"bytes,1,opt,name=site,proto3" json:"site,omitempty"`
+	// site_name is the Site's name for people.
+	SiteName string `protobuf:"bytes,2,opt,name=site_name,json=siteName,proto3" json:"site_name,omitempty"`
+	// interval_hours is the operator's choice; 0 when there is none.
+	IntervalHours int32 `protobuf:"varint,3,opt,name=interval_hours,json=intervalHours,proto3" json:"interval_hours,omitempty"`
+	// default_interval_seconds holds without a choice.
+	DefaultIntervalSeconds float64 `protobuf:"fixed64,4,opt,name=default_interval_seconds,json=defaultIntervalSeconds,proto3" json:"default_interval_seconds,omitempty"`
+	unknownFields          protoimpl.UnknownFields
+	sizeCache              protoimpl.SizeCache
+}
+
+func (x *SiteSettings) Reset() {
+	*x = SiteSettings{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SiteSettings) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SiteSettings) ProtoMessage() {}
+
+func (x *SiteSettings) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SiteSettings.ProtoReflect.Descriptor instead.
+func (*SiteSettings) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *SiteSettings) GetSite() string {
+	if x != nil {
+		return x.Site
+	}
+	return ""
+}
+
+func (x *SiteSettings) GetSiteName() string {
+	if x != nil {
+		return x.SiteName
+	}
+	return ""
+}
+
+func (x *SiteSettings) GetIntervalHours() int32 {
+	if x != nil {
+		return x.IntervalHours
+	}
+	return 0
+}
+
+func (x *SiteSettings) GetDefaultIntervalSeconds() float64 {
+	if x != nil {
+		return x.DefaultIntervalSeconds
+	}
+	return 0
+}
+
+// GetSettingsRequest asks for the settings.
+type GetSettingsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetSettingsRequest) Reset() {
+	*x = GetSettingsRequest{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetSettingsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetSettingsRequest) ProtoMessage() {}
+
+func (x *GetSettingsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetSettingsRequest.ProtoReflect.Descriptor instead.
+func (*GetSettingsRequest) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{23}
+}
+
+// GetSettingsResponse answers them.
+type GetSettingsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// adaptive_interval is true when quiet Series are read less often (off by default).
+	AdaptiveInterval bool `protobuf:"varint,1,opt,name=adaptive_interval,json=adaptiveInterval,proto3" json:"adaptive_interval,omitempty"`
+	// sites are the Sites that are read here, by name.
+	Sites         []*SiteSettings `protobuf:"bytes,2,rep,name=sites,proto3" json:"sites,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetSettingsResponse) Reset() {
+	*x = GetSettingsResponse{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetSettingsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetSettingsResponse) ProtoMessage() {}
+
+func (x *GetSettingsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetSettingsResponse.ProtoReflect.Descriptor instead.
+func (*GetSettingsResponse) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *GetSettingsResponse) GetAdaptiveInterval() bool {
+	if x != nil {
+		return x.AdaptiveInterval
+	}
+	return false
+}
+
+func (x *GetSettingsResponse) GetSites() []*SiteSettings {
+	if x != nil {
+		return x.Sites
+	}
+	return nil
+}
+
+// SetAdaptiveIntervalRequest switches it.
+type SetAdaptiveIntervalRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// on is true to read quiet Series less often.
+	On            bool `protobuf:"varint,1,opt,name=on,proto3" json:"on,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetAdaptiveIntervalRequest) Reset() {
+	*x = SetAdaptiveIntervalRequest{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetAdaptiveIntervalRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetAdaptiveIntervalRequest) ProtoMessage() {}
+
+func (x *SetAdaptiveIntervalRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetAdaptiveIntervalRequest.ProtoReflect.Descriptor instead.
+func (*SetAdaptiveIntervalRequest) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *SetAdaptiveIntervalRequest) GetOn() bool {
+	if x != nil {
+		return x.On
+	}
+	return false
+}
+
+// SetAdaptiveIntervalResponse says that it is done.
+type SetAdaptiveIntervalResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetAdaptiveIntervalResponse) Reset() {
+	*x = SetAdaptiveIntervalResponse{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetAdaptiveIntervalResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetAdaptiveIntervalResponse) ProtoMessage() {}
+
+func (x *SetAdaptiveIntervalResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetAdaptiveIntervalResponse.ProtoReflect.Descriptor instead.
+func (*SetAdaptiveIntervalResponse) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{26}
+}
+
+// SetPollIntervalRequest chooses a Site's interval.
+type SetPollIntervalRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// site is the Site's key.
+	Site string `protobuf:"bytes,1,opt,name=site,proto3" json:"site,omitempty"`
+	// hours are 1 to 168; 0 takes the choice back.
+	Hours         int32 `protobuf:"varint,2,opt,name=hours,proto3" json:"hours,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetPollIntervalRequest) Reset() {
+	*x = SetPollIntervalRequest{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetPollIntervalRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetPollIntervalRequest) ProtoMessage() {}
+
+func (x *SetPollIntervalRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetPollIntervalRequest.ProtoReflect.Descriptor instead.
+func (*SetPollIntervalRequest) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *SetPollIntervalRequest) GetSite() string {
+	if x != nil {
+		return x.Site
+	}
+	return ""
+}
+
+func (x *SetPollIntervalRequest) GetHours() int32 {
+	if x != nil {
+		return x.Hours
+	}
+	return 0
+}
+
+// SetPollIntervalResponse says that it is done.
+type SetPollIntervalResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetPollIntervalResponse) Reset() {
+	*x = SetPollIntervalResponse{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetPollIntervalResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetPollIntervalResponse) ProtoMessage() {}
+
+func (x *SetPollIntervalResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetPollIntervalResponse.ProtoReflect.Descriptor instead.
+func (*SetPollIntervalResponse) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{28}
+}
+
 // Pass is one run of a Lane over its due Series.
 type Pass struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1660,7 +2146,7 @@ type Pass struct {
 
 func (x *Pass) Reset() {
 	*x = Pass{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[20]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1672,7 +2158,7 @@ func (x *Pass) String() string {
 func (*Pass) ProtoMessage() {}
 
 func (x *Pass) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[20]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1685,7 +2171,7 @@ func (x *Pass) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pass.ProtoReflect.Descriptor instead.
 func (*Pass) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{20}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Pass) GetStartedAt() *timestamppb.Timestamp {
@@ -1772,7 +2258,7 @@ type LaneDetail struct {
 	Lane *Lane `protobuf:"bytes,1,opt,name=lane,proto3" json:"lane,omitempty"`
 	// series counts the Series it polls.
 	Series int32 `protobuf:"varint,2,opt,name=series,proto3" json:"series,omitempty"`
-	// failing counts those with a failure row.
+	// failing counts those with a failure row, muted or not.
 	Failing int32 `protobuf:"varint,3,opt,name=failing,proto3" json:"failing,omitempty"`
 	// next_due_at is when the next of them is due; unset without any.
 	NextDueAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=next_due_at,json=nextDueAt,proto3" json:"next_due_at,omitempty"`
@@ -1793,14 +2279,16 @@ type LaneDetail struct {
 	// searchable is true when SearchSite asks this Site.
 	Searchable bool `protobuf:"varint,13,opt,name=searchable,proto3" json:"searchable,omitempty"`
 	// jobs counts its outstanding Jobs.
-	Jobs          int32 `protobuf:"varint,12,opt,name=jobs,proto3" json:"jobs,omitempty"`
+	Jobs int32 `protobuf:"varint,12,opt,name=jobs,proto3" json:"jobs,omitempty"`
+	// muted counts those whose failure is muted.
+	Muted         int32 `protobuf:"varint,14,opt,name=muted,proto3" json:"muted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LaneDetail) Reset() {
 	*x = LaneDetail{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[21]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1812,7 +2300,7 @@ func (x *LaneDetail) String() string {
 func (*LaneDetail) ProtoMessage() {}
 
 func (x *LaneDetail) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[21]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1825,7 +2313,7 @@ func (x *LaneDetail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LaneDetail.ProtoReflect.Descriptor instead.
 func (*LaneDetail) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{21}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *LaneDetail) GetLane() *Lane {
@@ -1919,6 +2407,13 @@ func (x *LaneDetail) GetJobs() int32 {
 	return 0
 }
 
+func (x *LaneDetail) GetMuted() int32 {
+	if x != nil {
+		return x.Muted
+	}
+	return 0
+}
+
 // ListLanesRequest asks for every Lane.
 type ListLanesRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1928,7 +2423,7 @@ type ListLanesRequest struct {
 
 func (x *ListLanesRequest) Reset() {
 	*x = ListLanesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[22]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1940,7 +2435,7 @@ func (x *ListLanesRequest) String() string {
 func (*ListLanesRequest) ProtoMessage() {}
 
 func (x *ListLanesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[22]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1953,7 +2448,7 @@ func (x *ListLanesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLanesRequest.ProtoReflect.Descriptor instead.
 func (*ListLanesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{22}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{31}
 }
 
 // ListLanesResponse lists Lanes: those that need a person first, then resting, then well.
@@ -1969,7 +2464,7 @@ type ListLanesResponse struct {
 
 func (x *ListLanesResponse) Reset() {
 	*x = ListLanesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[23]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1981,7 +2476,7 @@ func (x *ListLanesResponse) String() string {
 func (*ListLanesResponse) ProtoMessage() {}
 
 func (x *ListLanesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[23]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1994,7 +2489,7 @@ func (x *ListLanesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLanesResponse.ProtoReflect.Descriptor instead.
 func (*ListLanesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{23}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ListLanesResponse) GetLanes() []*LaneDetail {
@@ -2024,7 +2519,7 @@ type ResumeSiteRequest struct {
 
 func (x *ResumeSiteRequest) Reset() {
 	*x = ResumeSiteRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[24]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2036,7 +2531,7 @@ func (x *ResumeSiteRequest) String() string {
 func (*ResumeSiteRequest) ProtoMessage() {}
 
 func (x *ResumeSiteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[24]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2049,7 +2544,7 @@ func (x *ResumeSiteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeSiteRequest.ProtoReflect.Descriptor instead.
 func (*ResumeSiteRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{24}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ResumeSiteRequest) GetSite() string {
@@ -2079,7 +2574,7 @@ type ResumeSiteResponse struct {
 
 func (x *ResumeSiteResponse) Reset() {
 	*x = ResumeSiteResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[25]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2091,7 +2586,7 @@ func (x *ResumeSiteResponse) String() string {
 func (*ResumeSiteResponse) ProtoMessage() {}
 
 func (x *ResumeSiteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[25]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2104,7 +2599,7 @@ func (x *ResumeSiteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeSiteResponse.ProtoReflect.Descriptor instead.
 func (*ResumeSiteResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{25}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ResumeSiteResponse) GetResumed() bool {
@@ -2132,7 +2627,7 @@ type ListNewChaptersRequest struct {
 
 func (x *ListNewChaptersRequest) Reset() {
 	*x = ListNewChaptersRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[26]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2144,7 +2639,7 @@ func (x *ListNewChaptersRequest) String() string {
 func (*ListNewChaptersRequest) ProtoMessage() {}
 
 func (x *ListNewChaptersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[26]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2157,7 +2652,7 @@ func (x *ListNewChaptersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNewChaptersRequest.ProtoReflect.Descriptor instead.
 func (*ListNewChaptersRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{26}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ListNewChaptersRequest) GetLimit() int32 {
@@ -2182,7 +2677,7 @@ type NewChapter struct {
 
 func (x *NewChapter) Reset() {
 	*x = NewChapter{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[27]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2194,7 +2689,7 @@ func (x *NewChapter) String() string {
 func (*NewChapter) ProtoMessage() {}
 
 func (x *NewChapter) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[27]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2207,7 +2702,7 @@ func (x *NewChapter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NewChapter.ProtoReflect.Descriptor instead.
 func (*NewChapter) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{27}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *NewChapter) GetSeries() *Series {
@@ -2242,7 +2737,7 @@ type ListNewChaptersResponse struct {
 
 func (x *ListNewChaptersResponse) Reset() {
 	*x = ListNewChaptersResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[28]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2254,7 +2749,7 @@ func (x *ListNewChaptersResponse) String() string {
 func (*ListNewChaptersResponse) ProtoMessage() {}
 
 func (x *ListNewChaptersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[28]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2267,7 +2762,7 @@ func (x *ListNewChaptersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNewChaptersResponse.ProtoReflect.Descriptor instead.
 func (*ListNewChaptersResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{28}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ListNewChaptersResponse) GetChapters() []*NewChapter {
@@ -2286,7 +2781,7 @@ type GetStatusRequest struct {
 
 func (x *GetStatusRequest) Reset() {
 	*x = GetStatusRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[29]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2298,7 +2793,7 @@ func (x *GetStatusRequest) String() string {
 func (*GetStatusRequest) ProtoMessage() {}
 
 func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[29]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2311,7 +2806,7 @@ func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatusRequest.ProtoReflect.Descriptor instead.
 func (*GetStatusRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{29}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{38}
 }
 
 // GetStatusResponse is the scraper's state.
@@ -2329,17 +2824,19 @@ type GetStatusResponse struct {
 	FollowsRevision int64 `protobuf:"varint,5,opt,name=follows_revision,json=followsRevision,proto3" json:"follows_revision,omitempty"`
 	// lanes is one entry a Site.
 	Lanes []*Lane `protobuf:"bytes,6,rep,name=lanes,proto3" json:"lanes,omitempty"`
-	// series_failing counts failure rows.
+	// series_failing counts failure rows, muted or not.
 	SeriesFailing int32 `protobuf:"varint,7,opt,name=series_failing,json=seriesFailing,proto3" json:"series_failing,omitempty"`
 	// jobs_outstanding counts Jobs from requested to retry_wait, paused included.
 	JobsOutstanding int32 `protobuf:"varint,8,opt,name=jobs_outstanding,json=jobsOutstanding,proto3" json:"jobs_outstanding,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// series_muted counts those of them that are muted.
+	SeriesMuted   int32 `protobuf:"varint,9,opt,name=series_muted,json=seriesMuted,proto3" json:"series_muted,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetStatusResponse) Reset() {
 	*x = GetStatusResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[30]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2351,7 +2848,7 @@ func (x *GetStatusResponse) String() string {
 func (*GetStatusResponse) ProtoMessage() {}
 
 func (x *GetStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[30]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2364,7 +2861,7 @@ func (x *GetStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatusResponse.ProtoReflect.Descriptor instead.
 func (*GetStatusResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{30}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *GetStatusResponse) GetVersion() string {
@@ -2423,6 +2920,13 @@ func (x *GetStatusResponse) GetJobsOutstanding() int32 {
 	return 0
 }
 
+func (x *GetStatusResponse) GetSeriesMuted() int32 {
+	if x != nil {
+		return x.SeriesMuted
+	}
+	return 0
+}
+
 // ListSeriesRequest asks for known Series.
 type ListSeriesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2434,7 +2938,7 @@ type ListSeriesRequest struct {
 
 func (x *ListSeriesRequest) Reset() {
 	*x = ListSeriesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[31]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2446,7 +2950,7 @@ func (x *ListSeriesRequest) String() string {
 func (*ListSeriesRequest) ProtoMessage() {}
 
 func (x *ListSeriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[31]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2459,7 +2963,7 @@ func (x *ListSeriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSeriesRequest.ProtoReflect.Descriptor instead.
 func (*ListSeriesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{31}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ListSeriesRequest) GetOrigin() string {
@@ -2480,7 +2984,7 @@ type ListSeriesResponse struct {
 
 func (x *ListSeriesResponse) Reset() {
 	*x = ListSeriesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[32]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2492,7 +2996,7 @@ func (x *ListSeriesResponse) String() string {
 func (*ListSeriesResponse) ProtoMessage() {}
 
 func (x *ListSeriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[32]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2505,7 +3009,7 @@ func (x *ListSeriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSeriesResponse.ProtoReflect.Descriptor instead.
 func (*ListSeriesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{32}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ListSeriesResponse) GetSeries() []*Series {
@@ -2526,7 +3030,7 @@ type GetSeriesRequest struct {
 
 func (x *GetSeriesRequest) Reset() {
 	*x = GetSeriesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[33]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2538,7 +3042,7 @@ func (x *GetSeriesRequest) String() string {
 func (*GetSeriesRequest) ProtoMessage() {}
 
 func (x *GetSeriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[33]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2551,7 +3055,7 @@ func (x *GetSeriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSeriesRequest.ProtoReflect.Descriptor instead.
 func (*GetSeriesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{33}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *GetSeriesRequest) GetKey() *SeriesKey {
@@ -2572,7 +3076,7 @@ type GetSeriesResponse struct {
 
 func (x *GetSeriesResponse) Reset() {
 	*x = GetSeriesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[34]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2584,7 +3088,7 @@ func (x *GetSeriesResponse) String() string {
 func (*GetSeriesResponse) ProtoMessage() {}
 
 func (x *GetSeriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[34]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2597,7 +3101,7 @@ func (x *GetSeriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSeriesResponse.ProtoReflect.Descriptor instead.
 func (*GetSeriesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{34}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *GetSeriesResponse) GetState() *SeriesState {
@@ -2618,7 +3122,7 @@ type WatchSeriesRequest struct {
 
 func (x *WatchSeriesRequest) Reset() {
 	*x = WatchSeriesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[35]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2630,7 +3134,7 @@ func (x *WatchSeriesRequest) String() string {
 func (*WatchSeriesRequest) ProtoMessage() {}
 
 func (x *WatchSeriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[35]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2643,7 +3147,7 @@ func (x *WatchSeriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSeriesRequest.ProtoReflect.Descriptor instead.
 func (*WatchSeriesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{35}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *WatchSeriesRequest) GetKey() *SeriesKey {
@@ -2664,7 +3168,7 @@ type WatchSeriesResponse struct {
 
 func (x *WatchSeriesResponse) Reset() {
 	*x = WatchSeriesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[36]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2676,7 +3180,7 @@ func (x *WatchSeriesResponse) String() string {
 func (*WatchSeriesResponse) ProtoMessage() {}
 
 func (x *WatchSeriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[36]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2689,7 +3193,7 @@ func (x *WatchSeriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSeriesResponse.ProtoReflect.Descriptor instead.
 func (*WatchSeriesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{36}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *WatchSeriesResponse) GetState() *SeriesState {
@@ -2710,7 +3214,7 @@ type GetCoverRequest struct {
 
 func (x *GetCoverRequest) Reset() {
 	*x = GetCoverRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[37]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2722,7 +3226,7 @@ func (x *GetCoverRequest) String() string {
 func (*GetCoverRequest) ProtoMessage() {}
 
 func (x *GetCoverRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[37]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2735,7 +3239,7 @@ func (x *GetCoverRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCoverRequest.ProtoReflect.Descriptor instead.
 func (*GetCoverRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{37}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *GetCoverRequest) GetKey() *SeriesKey {
@@ -2760,7 +3264,7 @@ type GetCoverResponse struct {
 
 func (x *GetCoverResponse) Reset() {
 	*x = GetCoverResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[38]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2772,7 +3276,7 @@ func (x *GetCoverResponse) String() string {
 func (*GetCoverResponse) ProtoMessage() {}
 
 func (x *GetCoverResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[38]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2785,7 +3289,7 @@ func (x *GetCoverResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCoverResponse.ProtoReflect.Descriptor instead.
 func (*GetCoverResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{38}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *GetCoverResponse) GetMediaType() string {
@@ -2828,7 +3332,7 @@ type Follow struct {
 
 func (x *Follow) Reset() {
 	*x = Follow{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[39]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2840,7 +3344,7 @@ func (x *Follow) String() string {
 func (*Follow) ProtoMessage() {}
 
 func (x *Follow) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[39]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2853,7 +3357,7 @@ func (x *Follow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Follow.ProtoReflect.Descriptor instead.
 func (*Follow) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{39}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Follow) GetKey() *SeriesKey {
@@ -2908,7 +3412,7 @@ type ApplyFollowsRequest struct {
 
 func (x *ApplyFollowsRequest) Reset() {
 	*x = ApplyFollowsRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[40]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2920,7 +3424,7 @@ func (x *ApplyFollowsRequest) String() string {
 func (*ApplyFollowsRequest) ProtoMessage() {}
 
 func (x *ApplyFollowsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[40]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2933,7 +3437,7 @@ func (x *ApplyFollowsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyFollowsRequest.ProtoReflect.Descriptor instead.
 func (*ApplyFollowsRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{40}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ApplyFollowsRequest) GetRevision() int64 {
@@ -2981,7 +3485,7 @@ type ApplyFollowsResponse struct {
 
 func (x *ApplyFollowsResponse) Reset() {
 	*x = ApplyFollowsResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[41]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2993,7 +3497,7 @@ func (x *ApplyFollowsResponse) String() string {
 func (*ApplyFollowsResponse) ProtoMessage() {}
 
 func (x *ApplyFollowsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[41]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3006,7 +3510,7 @@ func (x *ApplyFollowsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyFollowsResponse.ProtoReflect.Descriptor instead.
 func (*ApplyFollowsResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{41}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ApplyFollowsResponse) GetRevision() int64 {
@@ -3048,7 +3552,7 @@ type RequestPollRequest struct {
 
 func (x *RequestPollRequest) Reset() {
 	*x = RequestPollRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[42]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3060,7 +3564,7 @@ func (x *RequestPollRequest) String() string {
 func (*RequestPollRequest) ProtoMessage() {}
 
 func (x *RequestPollRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[42]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3073,7 +3577,7 @@ func (x *RequestPollRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestPollRequest.ProtoReflect.Descriptor instead.
 func (*RequestPollRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{42}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *RequestPollRequest) GetKey() *SeriesKey {
@@ -3094,7 +3598,7 @@ type RequestPollResponse struct {
 
 func (x *RequestPollResponse) Reset() {
 	*x = RequestPollResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[43]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3106,7 +3610,7 @@ func (x *RequestPollResponse) String() string {
 func (*RequestPollResponse) ProtoMessage() {}
 
 func (x *RequestPollResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[43]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3119,7 +3623,7 @@ func (x *RequestPollResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestPollResponse.ProtoReflect.Descriptor instead.
 func (*RequestPollResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{43}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *RequestPollResponse) GetRequestedAt() *timestamppb.Timestamp {
@@ -3164,7 +3668,7 @@ type LibraryChange struct {
 
 func (x *LibraryChange) Reset() {
 	*x = LibraryChange{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[44]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3176,7 +3680,7 @@ func (x *LibraryChange) String() string {
 func (*LibraryChange) ProtoMessage() {}
 
 func (x *LibraryChange) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[44]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3189,7 +3693,7 @@ func (x *LibraryChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LibraryChange.ProtoReflect.Descriptor instead.
 func (*LibraryChange) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{44}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *LibraryChange) GetRevision() int64 {
@@ -3298,7 +3802,7 @@ type ListLibraryChangesRequest struct {
 
 func (x *ListLibraryChangesRequest) Reset() {
 	*x = ListLibraryChangesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[45]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3310,7 +3814,7 @@ func (x *ListLibraryChangesRequest) String() string {
 func (*ListLibraryChangesRequest) ProtoMessage() {}
 
 func (x *ListLibraryChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[45]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3323,7 +3827,7 @@ func (x *ListLibraryChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLibraryChangesRequest.ProtoReflect.Descriptor instead.
 func (*ListLibraryChangesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{45}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ListLibraryChangesRequest) GetEpoch() string {
@@ -3362,7 +3866,7 @@ type ListLibraryChangesResponse struct {
 
 func (x *ListLibraryChangesResponse) Reset() {
 	*x = ListLibraryChangesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[46]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3374,7 +3878,7 @@ func (x *ListLibraryChangesResponse) String() string {
 func (*ListLibraryChangesResponse) ProtoMessage() {}
 
 func (x *ListLibraryChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[46]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3387,7 +3891,7 @@ func (x *ListLibraryChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLibraryChangesResponse.ProtoReflect.Descriptor instead.
 func (*ListLibraryChangesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{46}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *ListLibraryChangesResponse) GetEpoch() string {
@@ -3420,7 +3924,7 @@ type WatchLibraryRequest struct {
 
 func (x *WatchLibraryRequest) Reset() {
 	*x = WatchLibraryRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[47]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3432,7 +3936,7 @@ func (x *WatchLibraryRequest) String() string {
 func (*WatchLibraryRequest) ProtoMessage() {}
 
 func (x *WatchLibraryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[47]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3445,7 +3949,7 @@ func (x *WatchLibraryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchLibraryRequest.ProtoReflect.Descriptor instead.
 func (*WatchLibraryRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{47}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{56}
 }
 
 // WatchLibraryResponse tells the head.
@@ -3461,7 +3965,7 @@ type WatchLibraryResponse struct {
 
 func (x *WatchLibraryResponse) Reset() {
 	*x = WatchLibraryResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[48]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3473,7 +3977,7 @@ func (x *WatchLibraryResponse) String() string {
 func (*WatchLibraryResponse) ProtoMessage() {}
 
 func (x *WatchLibraryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[48]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3486,7 +3990,7 @@ func (x *WatchLibraryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchLibraryResponse.ProtoReflect.Descriptor instead.
 func (*WatchLibraryResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{48}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *WatchLibraryResponse) GetEpoch() string {
@@ -3560,7 +4064,7 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\x05class\x18\x06 \x01(\tR\x05class\x125\n" +
 	"\bretry_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\aretryAt\x129\n" +
 	"\n" +
-	"changed_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\tchangedAt\"\x87\x03\n" +
+	"changed_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\tchangedAt\"\xb2\x03\n" +
 	"\x04Lane\x12\x12\n" +
 	"\x04site\x18\x01 \x01(\tR\x04site\x12\x1b\n" +
 	"\tsite_name\x18\x02 \x01(\tR\bsiteName\x12\x18\n" +
@@ -3572,7 +4076,8 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\atrouble\x18\b \x01(\tR\atrouble\x12?\n" +
 	"\rtrouble_since\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\ftroubleSince\x12\x14\n" +
 	"\x05needs\x18\n" +
-	" \x01(\tR\x05needs\"\xed\x04\n" +
+	" \x01(\tR\x05needs\x12)\n" +
+	"\x10interval_seconds\x18\v \x01(\x01R\x0fintervalSeconds\"\xed\x04\n" +
 	"\vSeriesState\x123\n" +
 	"\x06series\x18\x01 \x01(\v2\x1b.mangrove.scraper.v1.SeriesR\x06series\x128\n" +
 	"\bchapters\x18\x02 \x03(\v2\x1c.mangrove.scraper.v1.ChapterR\bchapters\x126\n" +
@@ -3611,13 +4116,15 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\x13RequestPollsRequest\x122\n" +
 	"\x04keys\x18\x01 \x03(\v2\x1e.mangrove.scraper.v1.SeriesKeyR\x04keys\"0\n" +
 	"\x14RequestPollsResponse\x12\x18\n" +
-	"\astamped\x18\x01 \x01(\x05R\astamped\"\x85\x01\n" +
+	"\astamped\x18\x01 \x01(\x05R\astamped\"\xde\x01\n" +
 	"\x13ListWorklistRequest\x12\x12\n" +
 	"\x04site\x18\x01 \x01(\tR\x04site\x12\x18\n" +
 	"\aoutcome\x18\x02 \x01(\tR\aoutcome\x12\x12\n" +
 	"\x04sort\x18\x03 \x01(\tR\x04sort\x12\x16\n" +
 	"\x06offset\x18\x04 \x01(\x05R\x06offset\x12\x14\n" +
-	"\x05limit\x18\x05 \x01(\x05R\x05limit\"\xe0\x02\n" +
+	"\x05limit\x18\x05 \x01(\x05R\x05limit\x12A\n" +
+	"\x0efailing_before\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\rfailingBefore\x12\x14\n" +
+	"\x05muted\x18\a \x01(\bR\x05muted\"\x97\x03\n" +
 	"\fWorklistItem\x123\n" +
 	"\x06series\x18\x01 \x01(\v2\x1b.mangrove.scraper.v1.SeriesR\x06series\x126\n" +
 	"\afailure\x18\x02 \x01(\v2\x1c.mangrove.scraper.v1.FailureR\afailure\x12@\n" +
@@ -3625,16 +4132,39 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\fnext_poll_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"nextPollAt\x12@\n" +
 	"\x0eforced_poll_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\fforcedPollAt\x12!\n" +
-	"\fproposed_url\x18\x06 \x01(\tR\vproposedUrl\">\n" +
+	"\fproposed_url\x18\x06 \x01(\tR\vproposedUrl\x125\n" +
+	"\bmuted_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\amutedAt\"T\n" +
 	"\fOutcomeCount\x12\x18\n" +
 	"\aoutcome\x18\x01 \x01(\tR\aoutcome\x12\x14\n" +
-	"\x05count\x18\x02 \x01(\x05R\x05count\"\x94\x02\n" +
+	"\x05count\x18\x02 \x01(\x05R\x05count\x12\x14\n" +
+	"\x05muted\x18\x03 \x01(\x05R\x05muted\"\x94\x02\n" +
 	"\x14ListWorklistResponse\x127\n" +
 	"\x05items\x18\x01 \x03(\v2!.mangrove.scraper.v1.WorklistItemR\x05items\x12\x14\n" +
 	"\x05total\x18\x02 \x01(\x05R\x05total\x129\n" +
 	"\x06counts\x18\x03 \x03(\v2!.mangrove.scraper.v1.OutcomeCountR\x06counts\x12/\n" +
 	"\x05lanes\x18\x04 \x03(\v2\x19.mangrove.scraper.v1.LaneR\x05lanes\x12A\n" +
-	"\x0ecounting_since\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\rcountingSince\"\xfc\x02\n" +
+	"\x0ecounting_since\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\rcountingSince\"[\n" +
+	"\x0fSetMutedRequest\x122\n" +
+	"\x04keys\x18\x01 \x03(\v2\x1e.mangrove.scraper.v1.SeriesKeyR\x04keys\x12\x14\n" +
+	"\x05muted\x18\x02 \x01(\bR\x05muted\",\n" +
+	"\x10SetMutedResponse\x12\x18\n" +
+	"\achanged\x18\x01 \x01(\x05R\achanged\"\xa0\x01\n" +
+	"\fSiteSettings\x12\x12\n" +
+	"\x04site\x18\x01 \x01(\tR\x04site\x12\x1b\n" +
+	"\tsite_name\x18\x02 \x01(\tR\bsiteName\x12%\n" +
+	"\x0einterval_hours\x18\x03 \x01(\x05R\rintervalHours\x128\n" +
+	"\x18default_interval_seconds\x18\x04 \x01(\x01R\x16defaultIntervalSeconds\"\x14\n" +
+	"\x12GetSettingsRequest\"{\n" +
+	"\x13GetSettingsResponse\x12+\n" +
+	"\x11adaptive_interval\x18\x01 \x01(\bR\x10adaptiveInterval\x127\n" +
+	"\x05sites\x18\x02 \x03(\v2!.mangrove.scraper.v1.SiteSettingsR\x05sites\",\n" +
+	"\x1aSetAdaptiveIntervalRequest\x12\x0e\n" +
+	"\x02on\x18\x01 \x01(\bR\x02on\"\x1d\n" +
+	"\x1bSetAdaptiveIntervalResponse\"B\n" +
+	"\x16SetPollIntervalRequest\x12\x12\n" +
+	"\x04site\x18\x01 \x01(\tR\x04site\x12\x14\n" +
+	"\x05hours\x18\x02 \x01(\x05R\x05hours\"\x19\n" +
+	"\x17SetPollIntervalResponse\"\xfc\x02\n" +
 	"\x04Pass\x129\n" +
 	"\n" +
 	"started_at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x125\n" +
@@ -3650,7 +4180,7 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\arefused\x18\t \x01(\x05R\arefused\x12 \n" +
 	"\vunreachable\x18\n" +
 	" \x01(\x05R\vunreachable\x12!\n" +
-	"\fnew_chapters\x18\v \x01(\x05R\vnewChapters\"\xba\x04\n" +
+	"\fnew_chapters\x18\v \x01(\x05R\vnewChapters\"\xd0\x04\n" +
 	"\n" +
 	"LaneDetail\x12-\n" +
 	"\x04lane\x18\x01 \x01(\v2\x19.mangrove.scraper.v1.LaneR\x04lane\x12\x16\n" +
@@ -3669,7 +4199,8 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\n" +
 	"searchable\x18\r \x01(\bR\n" +
 	"searchable\x12\x12\n" +
-	"\x04jobs\x18\f \x01(\x05R\x04jobs\"\x12\n" +
+	"\x04jobs\x18\f \x01(\x05R\x04jobs\x12\x14\n" +
+	"\x05muted\x18\x0e \x01(\x05R\x05muted\"\x12\n" +
 	"\x10ListLanesRequest\"\x8b\x01\n" +
 	"\x11ListLanesResponse\x125\n" +
 	"\x05lanes\x18\x01 \x03(\v2\x1f.mangrove.scraper.v1.LaneDetailR\x05lanes\x12?\n" +
@@ -3689,7 +4220,7 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\fannounced_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\vannouncedAt\"V\n" +
 	"\x17ListNewChaptersResponse\x12;\n" +
 	"\bchapters\x18\x01 \x03(\v2\x1f.mangrove.scraper.v1.NewChapterR\bchapters\"\x12\n" +
-	"\x10GetStatusRequest\"\xe6\x02\n" +
+	"\x10GetStatusRequest\"\x89\x03\n" +
 	"\x11GetStatusResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x129\n" +
 	"\n" +
@@ -3699,7 +4230,8 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\x10follows_revision\x18\x05 \x01(\x03R\x0ffollowsRevision\x12/\n" +
 	"\x05lanes\x18\x06 \x03(\v2\x19.mangrove.scraper.v1.LaneR\x05lanes\x12%\n" +
 	"\x0eseries_failing\x18\a \x01(\x05R\rseriesFailing\x12)\n" +
-	"\x10jobs_outstanding\x18\b \x01(\x05R\x0fjobsOutstanding\"+\n" +
+	"\x10jobs_outstanding\x18\b \x01(\x05R\x0fjobsOutstanding\x12!\n" +
+	"\fseries_muted\x18\t \x01(\x05R\vseriesMuted\"+\n" +
 	"\x11ListSeriesRequest\x12\x16\n" +
 	"\x06origin\x18\x01 \x01(\tR\x06origin\"I\n" +
 	"\x12ListSeriesResponse\x123\n" +
@@ -3768,7 +4300,7 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\x13WatchLibraryRequest\"@\n" +
 	"\x14WatchLibraryResponse\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\tR\x05epoch\x12\x12\n" +
-	"\x04head\x18\x02 \x01(\x03R\x04head2\xab\r\n" +
+	"\x04head\x18\x02 \x01(\x03R\x04head2\xce\x10\n" +
 	"\x0eScraperService\x12Z\n" +
 	"\tGetStatus\x12%.mangrove.scraper.v1.GetStatusRequest\x1a&.mangrove.scraper.v1.GetStatusResponse\x12]\n" +
 	"\n" +
@@ -3784,7 +4316,11 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"SearchSite\x12&.mangrove.scraper.v1.SearchSiteRequest\x1a'.mangrove.scraper.v1.SearchSiteResponse\x12]\n" +
 	"\n" +
 	"MoveSeries\x12&.mangrove.scraper.v1.MoveSeriesRequest\x1a'.mangrove.scraper.v1.MoveSeriesResponse\x12c\n" +
-	"\fListWorklist\x12(.mangrove.scraper.v1.ListWorklistRequest\x1a).mangrove.scraper.v1.ListWorklistResponse\x12Z\n" +
+	"\fListWorklist\x12(.mangrove.scraper.v1.ListWorklistRequest\x1a).mangrove.scraper.v1.ListWorklistResponse\x12W\n" +
+	"\bSetMuted\x12$.mangrove.scraper.v1.SetMutedRequest\x1a%.mangrove.scraper.v1.SetMutedResponse\x12`\n" +
+	"\vGetSettings\x12'.mangrove.scraper.v1.GetSettingsRequest\x1a(.mangrove.scraper.v1.GetSettingsResponse\x12x\n" +
+	"\x13SetAdaptiveInterval\x12/.mangrove.scraper.v1.SetAdaptiveIntervalRequest\x1a0.mangrove.scraper.v1.SetAdaptiveIntervalResponse\x12l\n" +
+	"\x0fSetPollInterval\x12+.mangrove.scraper.v1.SetPollIntervalRequest\x1a,.mangrove.scraper.v1.SetPollIntervalResponse\x12Z\n" +
 	"\tListLanes\x12%.mangrove.scraper.v1.ListLanesRequest\x1a&.mangrove.scraper.v1.ListLanesResponse\x12]\n" +
 	"\n" +
 	"ResumeSite\x12&.mangrove.scraper.v1.ResumeSiteRequest\x1a'.mangrove.scraper.v1.ResumeSiteResponse\x12l\n" +
@@ -3804,79 +4340,88 @@ func file_mangrove_scraper_v1_scraper_proto_rawDescGZIP() []byte {
 	return file_mangrove_scraper_v1_scraper_proto_rawDescData
 }
 
-var file_mangrove_scraper_v1_scraper_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
+var file_mangrove_scraper_v1_scraper_proto_msgTypes = make([]protoimpl.MessageInfo, 58)
 var file_mangrove_scraper_v1_scraper_proto_goTypes = []any{
-	(*SeriesKey)(nil),                  // 0: mangrove.scraper.v1.SeriesKey
-	(*Series)(nil),                     // 1: mangrove.scraper.v1.Series
-	(*Chapter)(nil),                    // 2: mangrove.scraper.v1.Chapter
-	(*Failure)(nil),                    // 3: mangrove.scraper.v1.Failure
-	(*Job)(nil),                        // 4: mangrove.scraper.v1.Job
-	(*Lane)(nil),                       // 5: mangrove.scraper.v1.Lane
-	(*SeriesState)(nil),                // 6: mangrove.scraper.v1.SeriesState
-	(*RecogniseAddressRequest)(nil),    // 7: mangrove.scraper.v1.RecogniseAddressRequest
-	(*RecogniseAddressResponse)(nil),   // 8: mangrove.scraper.v1.RecogniseAddressResponse
-	(*SearchSiteRequest)(nil),          // 9: mangrove.scraper.v1.SearchSiteRequest
-	(*SearchSiteResponse)(nil),         // 10: mangrove.scraper.v1.SearchSiteResponse
-	(*MoveSeriesRequest)(nil),          // 11: mangrove.scraper.v1.MoveSeriesRequest
-	(*MoveSeriesResponse)(nil),         // 12: mangrove.scraper.v1.MoveSeriesResponse
-	(*Move)(nil),                       // 13: mangrove.scraper.v1.Move
-	(*RequestPollsRequest)(nil),        // 14: mangrove.scraper.v1.RequestPollsRequest
-	(*RequestPollsResponse)(nil),       // 15: mangrove.scraper.v1.RequestPollsResponse
-	(*ListWorklistRequest)(nil),        // 16: mangrove.scraper.v1.ListWorklistRequest
-	(*WorklistItem)(nil),               // 17: mangrove.scraper.v1.WorklistItem
-	(*OutcomeCount)(nil),               // 18: mangrove.scraper.v1.OutcomeCount
-	(*ListWorklistResponse)(nil),       // 19: mangrove.scraper.v1.ListWorklistResponse
-	(*Pass)(nil),                       // 20: mangrove.scraper.v1.Pass
-	(*LaneDetail)(nil),                 // 21: mangrove.scraper.v1.LaneDetail
-	(*ListLanesRequest)(nil),           // 22: mangrove.scraper.v1.ListLanesRequest
-	(*ListLanesResponse)(nil),          // 23: mangrove.scraper.v1.ListLanesResponse
-	(*ResumeSiteRequest)(nil),          // 24: mangrove.scraper.v1.ResumeSiteRequest
-	(*ResumeSiteResponse)(nil),         // 25: mangrove.scraper.v1.ResumeSiteResponse
-	(*ListNewChaptersRequest)(nil),     // 26: mangrove.scraper.v1.ListNewChaptersRequest
-	(*NewChapter)(nil),                 // 27: mangrove.scraper.v1.NewChapter
-	(*ListNewChaptersResponse)(nil),    // 28: mangrove.scraper.v1.ListNewChaptersResponse
-	(*GetStatusRequest)(nil),           // 29: mangrove.scraper.v1.GetStatusRequest
-	(*GetStatusResponse)(nil),          // 30: mangrove.scraper.v1.GetStatusResponse
-	(*ListSeriesRequest)(nil),          // 31: mangrove.scraper.v1.ListSeriesRequest
-	(*ListSeriesResponse)(nil),         // 32: mangrove.scraper.v1.ListSeriesResponse
-	(*GetSeriesRequest)(nil),           // 33: mangrove.scraper.v1.GetSeriesRequest
-	(*GetSeriesResponse)(nil),          // 34: mangrove.scraper.v1.GetSeriesResponse
-	(*WatchSeriesRequest)(nil),         // 35: mangrove.scraper.v1.WatchSeriesRequest
-	(*WatchSeriesResponse)(nil),        // 36: mangrove.scraper.v1.WatchSeriesResponse
-	(*GetCoverRequest)(nil),            // 37: mangrove.scraper.v1.GetCoverRequest
-	(*GetCoverResponse)(nil),           // 38: mangrove.scraper.v1.GetCoverResponse
-	(*Follow)(nil),                     // 39: mangrove.scraper.v1.Follow
-	(*ApplyFollowsRequest)(nil),        // 40: mangrove.scraper.v1.ApplyFollowsRequest
-	(*ApplyFollowsResponse)(nil),       // 41: mangrove.scraper.v1.ApplyFollowsResponse
-	(*RequestPollRequest)(nil),         // 42: mangrove.scraper.v1.RequestPollRequest
-	(*RequestPollResponse)(nil),        // 43: mangrove.scraper.v1.RequestPollResponse
-	(*LibraryChange)(nil),              // 44: mangrove.scraper.v1.LibraryChange
-	(*ListLibraryChangesRequest)(nil),  // 45: mangrove.scraper.v1.ListLibraryChangesRequest
-	(*ListLibraryChangesResponse)(nil), // 46: mangrove.scraper.v1.ListLibraryChangesResponse
-	(*WatchLibraryRequest)(nil),        // 47: mangrove.scraper.v1.WatchLibraryRequest
-	(*WatchLibraryResponse)(nil),       // 48: mangrove.scraper.v1.WatchLibraryResponse
-	(*timestamppb.Timestamp)(nil),      // 49: google.protobuf.Timestamp
+	(*SeriesKey)(nil),                   // 0: mangrove.scraper.v1.SeriesKey
+	(*Series)(nil),                      // 1: mangrove.scraper.v1.Series
+	(*Chapter)(nil),                     // 2: mangrove.scraper.v1.Chapter
+	(*Failure)(nil),                     // 3: mangrove.scraper.v1.Failure
+	(*Job)(nil),                         // 4: mangrove.scraper.v1.Job
+	(*Lane)(nil),                        // 5: mangrove.scraper.v1.Lane
+	(*SeriesState)(nil),                 // 6: mangrove.scraper.v1.SeriesState
+	(*RecogniseAddressRequest)(nil),     // 7: mangrove.scraper.v1.RecogniseAddressRequest
+	(*RecogniseAddressResponse)(nil),    // 8: mangrove.scraper.v1.RecogniseAddressResponse
+	(*SearchSiteRequest)(nil),           // 9: mangrove.scraper.v1.SearchSiteRequest
+	(*SearchSiteResponse)(nil),          // 10: mangrove.scraper.v1.SearchSiteResponse
+	(*MoveSeriesRequest)(nil),           // 11: mangrove.scraper.v1.MoveSeriesRequest
+	(*MoveSeriesResponse)(nil),          // 12: mangrove.scraper.v1.MoveSeriesResponse
+	(*Move)(nil),                        // 13: mangrove.scraper.v1.Move
+	(*RequestPollsRequest)(nil),         // 14: mangrove.scraper.v1.RequestPollsRequest
+	(*RequestPollsResponse)(nil),        // 15: mangrove.scraper.v1.RequestPollsResponse
+	(*ListWorklistRequest)(nil),         // 16: mangrove.scraper.v1.ListWorklistRequest
+	(*WorklistItem)(nil),                // 17: mangrove.scraper.v1.WorklistItem
+	(*OutcomeCount)(nil),                // 18: mangrove.scraper.v1.OutcomeCount
+	(*ListWorklistResponse)(nil),        // 19: mangrove.scraper.v1.ListWorklistResponse
+	(*SetMutedRequest)(nil),             // 20: mangrove.scraper.v1.SetMutedRequest
+	(*SetMutedResponse)(nil),            // 21: mangrove.scraper.v1.SetMutedResponse
+	(*SiteSettings)(nil),                // 22: mangrove.scraper.v1.SiteSettings
+	(*GetSettingsRequest)(nil),          // 23: mangrove.scraper.v1.GetSettingsRequest
+	(*GetSettingsResponse)(nil),         // 24: mangrove.scraper.v1.GetSettingsResponse
+	(*SetAdaptiveIntervalRequest)(nil),  // 25: mangrove.scraper.v1.SetAdaptiveIntervalRequest
+	(*SetAdaptiveIntervalResponse)(nil), // 26: mangrove.scraper.v1.SetAdaptiveIntervalResponse
+	(*SetPollIntervalRequest)(nil),      // 27: mangrove.scraper.v1.SetPollIntervalRequest
+	(*SetPollIntervalResponse)(nil),     // 28: mangrove.scraper.v1.SetPollIntervalResponse
+	(*Pass)(nil),                        // 29: mangrove.scraper.v1.Pass
+	(*LaneDetail)(nil),                  // 30: mangrove.scraper.v1.LaneDetail
+	(*ListLanesRequest)(nil),            // 31: mangrove.scraper.v1.ListLanesRequest
+	(*ListLanesResponse)(nil),           // 32: mangrove.scraper.v1.ListLanesResponse
+	(*ResumeSiteRequest)(nil),           // 33: mangrove.scraper.v1.ResumeSiteRequest
+	(*ResumeSiteResponse)(nil),          // 34: mangrove.scraper.v1.ResumeSiteResponse
+	(*ListNewChaptersRequest)(nil),      // 35: mangrove.scraper.v1.ListNewChaptersRequest
+	(*NewChapter)(nil),                  // 36: mangrove.scraper.v1.NewChapter
+	(*ListNewChaptersResponse)(nil),     // 37: mangrove.scraper.v1.ListNewChaptersResponse
+	(*GetStatusRequest)(nil),            // 38: mangrove.scraper.v1.GetStatusRequest
+	(*GetStatusResponse)(nil),           // 39: mangrove.scraper.v1.GetStatusResponse
+	(*ListSeriesRequest)(nil),           // 40: mangrove.scraper.v1.ListSeriesRequest
+	(*ListSeriesResponse)(nil),          // 41: mangrove.scraper.v1.ListSeriesResponse
+	(*GetSeriesRequest)(nil),            // 42: mangrove.scraper.v1.GetSeriesRequest
+	(*GetSeriesResponse)(nil),           // 43: mangrove.scraper.v1.GetSeriesResponse
+	(*WatchSeriesRequest)(nil),          // 44: mangrove.scraper.v1.WatchSeriesRequest
+	(*WatchSeriesResponse)(nil),         // 45: mangrove.scraper.v1.WatchSeriesResponse
+	(*GetCoverRequest)(nil),             // 46: mangrove.scraper.v1.GetCoverRequest
+	(*GetCoverResponse)(nil),            // 47: mangrove.scraper.v1.GetCoverResponse
+	(*Follow)(nil),                      // 48: mangrove.scraper.v1.Follow
+	(*ApplyFollowsRequest)(nil),         // 49: mangrove.scraper.v1.ApplyFollowsRequest
+	(*ApplyFollowsResponse)(nil),        // 50: mangrove.scraper.v1.ApplyFollowsResponse
+	(*RequestPollRequest)(nil),          // 51: mangrove.scraper.v1.RequestPollRequest
+	(*RequestPollResponse)(nil),         // 52: mangrove.scraper.v1.RequestPollResponse
+	(*LibraryChange)(nil),               // 53: mangrove.scraper.v1.LibraryChange
+	(*ListLibraryChangesRequest)(nil),   // 54: mangrove.scraper.v1.ListLibraryChangesRequest
+	(*ListLibraryChangesResponse)(nil),  // 55: mangrove.scraper.v1.ListLibraryChangesResponse
+	(*WatchLibraryRequest)(nil),         // 56: mangrove.scraper.v1.WatchLibraryRequest
+	(*WatchLibraryResponse)(nil),        // 57: mangrove.scraper.v1.WatchLibraryResponse
+	(*timestamppb.Timestamp)(nil),       // 58: google.protobuf.Timestamp
 }
 var file_mangrove_scraper_v1_scraper_proto_depIdxs = []int32{
 	0,  // 0: mangrove.scraper.v1.Series.key:type_name -> mangrove.scraper.v1.SeriesKey
-	49, // 1: mangrove.scraper.v1.Chapter.published_at:type_name -> google.protobuf.Timestamp
-	49, // 2: mangrove.scraper.v1.Chapter.first_seen_at:type_name -> google.protobuf.Timestamp
-	49, // 3: mangrove.scraper.v1.Chapter.gone_since:type_name -> google.protobuf.Timestamp
-	49, // 4: mangrove.scraper.v1.Failure.failing_since:type_name -> google.protobuf.Timestamp
-	49, // 5: mangrove.scraper.v1.Job.retry_at:type_name -> google.protobuf.Timestamp
-	49, // 6: mangrove.scraper.v1.Job.changed_at:type_name -> google.protobuf.Timestamp
-	49, // 7: mangrove.scraper.v1.Lane.circuit_since:type_name -> google.protobuf.Timestamp
-	49, // 8: mangrove.scraper.v1.Lane.circuit_until:type_name -> google.protobuf.Timestamp
-	49, // 9: mangrove.scraper.v1.Lane.trouble_since:type_name -> google.protobuf.Timestamp
+	58, // 1: mangrove.scraper.v1.Chapter.published_at:type_name -> google.protobuf.Timestamp
+	58, // 2: mangrove.scraper.v1.Chapter.first_seen_at:type_name -> google.protobuf.Timestamp
+	58, // 3: mangrove.scraper.v1.Chapter.gone_since:type_name -> google.protobuf.Timestamp
+	58, // 4: mangrove.scraper.v1.Failure.failing_since:type_name -> google.protobuf.Timestamp
+	58, // 5: mangrove.scraper.v1.Job.retry_at:type_name -> google.protobuf.Timestamp
+	58, // 6: mangrove.scraper.v1.Job.changed_at:type_name -> google.protobuf.Timestamp
+	58, // 7: mangrove.scraper.v1.Lane.circuit_since:type_name -> google.protobuf.Timestamp
+	58, // 8: mangrove.scraper.v1.Lane.circuit_until:type_name -> google.protobuf.Timestamp
+	58, // 9: mangrove.scraper.v1.Lane.trouble_since:type_name -> google.protobuf.Timestamp
 	1,  // 10: mangrove.scraper.v1.SeriesState.series:type_name -> mangrove.scraper.v1.Series
 	2,  // 11: mangrove.scraper.v1.SeriesState.chapters:type_name -> mangrove.scraper.v1.Chapter
 	3,  // 12: mangrove.scraper.v1.SeriesState.failure:type_name -> mangrove.scraper.v1.Failure
 	4,  // 13: mangrove.scraper.v1.SeriesState.job:type_name -> mangrove.scraper.v1.Job
 	5,  // 14: mangrove.scraper.v1.SeriesState.lane:type_name -> mangrove.scraper.v1.Lane
-	49, // 15: mangrove.scraper.v1.SeriesState.last_good_read:type_name -> google.protobuf.Timestamp
-	49, // 16: mangrove.scraper.v1.SeriesState.next_poll_at:type_name -> google.protobuf.Timestamp
-	49, // 17: mangrove.scraper.v1.SeriesState.forced_poll_at:type_name -> google.protobuf.Timestamp
-	49, // 18: mangrove.scraper.v1.SeriesState.moved_at:type_name -> google.protobuf.Timestamp
+	58, // 15: mangrove.scraper.v1.SeriesState.last_good_read:type_name -> google.protobuf.Timestamp
+	58, // 16: mangrove.scraper.v1.SeriesState.next_poll_at:type_name -> google.protobuf.Timestamp
+	58, // 17: mangrove.scraper.v1.SeriesState.forced_poll_at:type_name -> google.protobuf.Timestamp
+	58, // 18: mangrove.scraper.v1.SeriesState.moved_at:type_name -> google.protobuf.Timestamp
 	0,  // 19: mangrove.scraper.v1.RecogniseAddressResponse.key:type_name -> mangrove.scraper.v1.SeriesKey
 	1,  // 20: mangrove.scraper.v1.RecogniseAddressResponse.known:type_name -> mangrove.scraper.v1.Series
 	1,  // 21: mangrove.scraper.v1.SearchSiteResponse.series:type_name -> mangrove.scraper.v1.Series
@@ -3885,89 +4430,101 @@ var file_mangrove_scraper_v1_scraper_proto_depIdxs = []int32{
 	0,  // 24: mangrove.scraper.v1.Move.from:type_name -> mangrove.scraper.v1.SeriesKey
 	0,  // 25: mangrove.scraper.v1.Move.to:type_name -> mangrove.scraper.v1.SeriesKey
 	0,  // 26: mangrove.scraper.v1.RequestPollsRequest.keys:type_name -> mangrove.scraper.v1.SeriesKey
-	1,  // 27: mangrove.scraper.v1.WorklistItem.series:type_name -> mangrove.scraper.v1.Series
-	3,  // 28: mangrove.scraper.v1.WorklistItem.failure:type_name -> mangrove.scraper.v1.Failure
-	49, // 29: mangrove.scraper.v1.WorklistItem.last_good_read:type_name -> google.protobuf.Timestamp
-	49, // 30: mangrove.scraper.v1.WorklistItem.next_poll_at:type_name -> google.protobuf.Timestamp
-	49, // 31: mangrove.scraper.v1.WorklistItem.forced_poll_at:type_name -> google.protobuf.Timestamp
-	17, // 32: mangrove.scraper.v1.ListWorklistResponse.items:type_name -> mangrove.scraper.v1.WorklistItem
-	18, // 33: mangrove.scraper.v1.ListWorklistResponse.counts:type_name -> mangrove.scraper.v1.OutcomeCount
-	5,  // 34: mangrove.scraper.v1.ListWorklistResponse.lanes:type_name -> mangrove.scraper.v1.Lane
-	49, // 35: mangrove.scraper.v1.ListWorklistResponse.counting_since:type_name -> google.protobuf.Timestamp
-	49, // 36: mangrove.scraper.v1.Pass.started_at:type_name -> google.protobuf.Timestamp
-	49, // 37: mangrove.scraper.v1.Pass.ended_at:type_name -> google.protobuf.Timestamp
-	5,  // 38: mangrove.scraper.v1.LaneDetail.lane:type_name -> mangrove.scraper.v1.Lane
-	49, // 39: mangrove.scraper.v1.LaneDetail.next_due_at:type_name -> google.protobuf.Timestamp
-	49, // 40: mangrove.scraper.v1.LaneDetail.last_good_read:type_name -> google.protobuf.Timestamp
-	20, // 41: mangrove.scraper.v1.LaneDetail.passes:type_name -> mangrove.scraper.v1.Pass
-	49, // 42: mangrove.scraper.v1.LaneDetail.counting_since:type_name -> google.protobuf.Timestamp
-	49, // 43: mangrove.scraper.v1.LaneDetail.retry_after:type_name -> google.protobuf.Timestamp
-	21, // 44: mangrove.scraper.v1.ListLanesResponse.lanes:type_name -> mangrove.scraper.v1.LaneDetail
-	49, // 45: mangrove.scraper.v1.ListLanesResponse.pruned_before:type_name -> google.protobuf.Timestamp
-	49, // 46: mangrove.scraper.v1.ResumeSiteResponse.asked_for_quiet_until:type_name -> google.protobuf.Timestamp
-	1,  // 47: mangrove.scraper.v1.NewChapter.series:type_name -> mangrove.scraper.v1.Series
-	2,  // 48: mangrove.scraper.v1.NewChapter.chapter:type_name -> mangrove.scraper.v1.Chapter
-	49, // 49: mangrove.scraper.v1.NewChapter.announced_at:type_name -> google.protobuf.Timestamp
-	27, // 50: mangrove.scraper.v1.ListNewChaptersResponse.chapters:type_name -> mangrove.scraper.v1.NewChapter
-	49, // 51: mangrove.scraper.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
-	5,  // 52: mangrove.scraper.v1.GetStatusResponse.lanes:type_name -> mangrove.scraper.v1.Lane
-	1,  // 53: mangrove.scraper.v1.ListSeriesResponse.series:type_name -> mangrove.scraper.v1.Series
-	0,  // 54: mangrove.scraper.v1.GetSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	6,  // 55: mangrove.scraper.v1.GetSeriesResponse.state:type_name -> mangrove.scraper.v1.SeriesState
-	0,  // 56: mangrove.scraper.v1.WatchSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	6,  // 57: mangrove.scraper.v1.WatchSeriesResponse.state:type_name -> mangrove.scraper.v1.SeriesState
-	0,  // 58: mangrove.scraper.v1.GetCoverRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	0,  // 59: mangrove.scraper.v1.Follow.key:type_name -> mangrove.scraper.v1.SeriesKey
-	39, // 60: mangrove.scraper.v1.ApplyFollowsRequest.follows:type_name -> mangrove.scraper.v1.Follow
-	0,  // 61: mangrove.scraper.v1.ApplyFollowsRequest.unfollowed:type_name -> mangrove.scraper.v1.SeriesKey
-	0,  // 62: mangrove.scraper.v1.ApplyFollowsResponse.unknown:type_name -> mangrove.scraper.v1.SeriesKey
-	13, // 63: mangrove.scraper.v1.ApplyFollowsResponse.moved:type_name -> mangrove.scraper.v1.Move
-	0,  // 64: mangrove.scraper.v1.RequestPollRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	49, // 65: mangrove.scraper.v1.RequestPollResponse.requested_at:type_name -> google.protobuf.Timestamp
-	0,  // 66: mangrove.scraper.v1.LibraryChange.key:type_name -> mangrove.scraper.v1.SeriesKey
-	2,  // 67: mangrove.scraper.v1.LibraryChange.chapter:type_name -> mangrove.scraper.v1.Chapter
-	49, // 68: mangrove.scraper.v1.LibraryChange.published_at:type_name -> google.protobuf.Timestamp
-	1,  // 69: mangrove.scraper.v1.LibraryChange.series:type_name -> mangrove.scraper.v1.Series
-	44, // 70: mangrove.scraper.v1.ListLibraryChangesResponse.changes:type_name -> mangrove.scraper.v1.LibraryChange
-	29, // 71: mangrove.scraper.v1.ScraperService.GetStatus:input_type -> mangrove.scraper.v1.GetStatusRequest
-	31, // 72: mangrove.scraper.v1.ScraperService.ListSeries:input_type -> mangrove.scraper.v1.ListSeriesRequest
-	33, // 73: mangrove.scraper.v1.ScraperService.GetSeries:input_type -> mangrove.scraper.v1.GetSeriesRequest
-	35, // 74: mangrove.scraper.v1.ScraperService.WatchSeries:input_type -> mangrove.scraper.v1.WatchSeriesRequest
-	37, // 75: mangrove.scraper.v1.ScraperService.GetCover:input_type -> mangrove.scraper.v1.GetCoverRequest
-	40, // 76: mangrove.scraper.v1.ScraperService.ApplyFollows:input_type -> mangrove.scraper.v1.ApplyFollowsRequest
-	42, // 77: mangrove.scraper.v1.ScraperService.RequestPoll:input_type -> mangrove.scraper.v1.RequestPollRequest
-	14, // 78: mangrove.scraper.v1.ScraperService.RequestPolls:input_type -> mangrove.scraper.v1.RequestPollsRequest
-	7,  // 79: mangrove.scraper.v1.ScraperService.RecogniseAddress:input_type -> mangrove.scraper.v1.RecogniseAddressRequest
-	9,  // 80: mangrove.scraper.v1.ScraperService.SearchSite:input_type -> mangrove.scraper.v1.SearchSiteRequest
-	11, // 81: mangrove.scraper.v1.ScraperService.MoveSeries:input_type -> mangrove.scraper.v1.MoveSeriesRequest
-	16, // 82: mangrove.scraper.v1.ScraperService.ListWorklist:input_type -> mangrove.scraper.v1.ListWorklistRequest
-	22, // 83: mangrove.scraper.v1.ScraperService.ListLanes:input_type -> mangrove.scraper.v1.ListLanesRequest
-	24, // 84: mangrove.scraper.v1.ScraperService.ResumeSite:input_type -> mangrove.scraper.v1.ResumeSiteRequest
-	26, // 85: mangrove.scraper.v1.ScraperService.ListNewChapters:input_type -> mangrove.scraper.v1.ListNewChaptersRequest
-	45, // 86: mangrove.scraper.v1.ScraperService.ListLibraryChanges:input_type -> mangrove.scraper.v1.ListLibraryChangesRequest
-	47, // 87: mangrove.scraper.v1.ScraperService.WatchLibrary:input_type -> mangrove.scraper.v1.WatchLibraryRequest
-	30, // 88: mangrove.scraper.v1.ScraperService.GetStatus:output_type -> mangrove.scraper.v1.GetStatusResponse
-	32, // 89: mangrove.scraper.v1.ScraperService.ListSeries:output_type -> mangrove.scraper.v1.ListSeriesResponse
-	34, // 90: mangrove.scraper.v1.ScraperService.GetSeries:output_type -> mangrove.scraper.v1.GetSeriesResponse
-	36, // 91: mangrove.scraper.v1.ScraperService.WatchSeries:output_type -> mangrove.scraper.v1.WatchSeriesResponse
-	38, // 92: mangrove.scraper.v1.ScraperService.GetCover:output_type -> mangrove.scraper.v1.GetCoverResponse
-	41, // 93: mangrove.scraper.v1.ScraperService.ApplyFollows:output_type -> mangrove.scraper.v1.ApplyFollowsResponse
-	43, // 94: mangrove.scraper.v1.ScraperService.RequestPoll:output_type -> mangrove.scraper.v1.RequestPollResponse
-	15, // 95: mangrove.scraper.v1.ScraperService.RequestPolls:output_type -> mangrove.scraper.v1.RequestPollsResponse
-	8,  // 96: mangrove.scraper.v1.ScraperService.RecogniseAddress:output_type -> mangrove.scraper.v1.RecogniseAddressResponse
-	10, // 97: mangrove.scraper.v1.ScraperService.SearchSite:output_type -> mangrove.scraper.v1.SearchSiteResponse
-	12, // 98: mangrove.scraper.v1.ScraperService.MoveSeries:output_type -> mangrove.scraper.v1.MoveSeriesResponse
-	19, // 99: mangrove.scraper.v1.ScraperService.ListWorklist:output_type -> mangrove.scraper.v1.ListWorklistResponse
-	23, // 100: mangrove.scraper.v1.ScraperService.ListLanes:output_type -> mangrove.scraper.v1.ListLanesResponse
-	25, // 101: mangrove.scraper.v1.ScraperService.ResumeSite:output_type -> mangrove.scraper.v1.ResumeSiteResponse
-	28, // 102: mangrove.scraper.v1.ScraperService.ListNewChapters:output_type -> mangrove.scraper.v1.ListNewChaptersResponse
-	46, // 103: mangrove.scraper.v1.ScraperService.ListLibraryChanges:output_type -> mangrove.scraper.v1.ListLibraryChangesResponse
-	48, // 104: mangrove.scraper.v1.ScraperService.WatchLibrary:output_type -> mangrove.scraper.v1.WatchLibraryResponse
-	88, // [88:105] is the sub-list for method output_type
-	71, // [71:88] is the sub-list for method input_type
-	71, // [71:71] is the sub-list for extension type_name
-	71, // [71:71] is the sub-list for extension extendee
-	0,  // [0:71] is the sub-list for field type_name
+	58, // 27: mangrove.scraper.v1.ListWorklistRequest.failing_before:type_name -> google.protobuf.Timestamp
+	1,  // 28: mangrove.scraper.v1.WorklistItem.series:type_name -> mangrove.scraper.v1.Series
+	3,  // 29: mangrove.scraper.v1.WorklistItem.failure:type_name -> mangrove.scraper.v1.Failure
+	58, // 30: mangrove.scraper.v1.WorklistItem.last_good_read:type_name -> google.protobuf.Timestamp
+	58, // 31: mangrove.scraper.v1.WorklistItem.next_poll_at:type_name -> google.protobuf.Timestamp
+	58, // 32: mangrove.scraper.v1.WorklistItem.forced_poll_at:type_name -> google.protobuf.Timestamp
+	58, // 33: mangrove.scraper.v1.WorklistItem.muted_at:type_name -> google.protobuf.Timestamp
+	17, // 34: mangrove.scraper.v1.ListWorklistResponse.items:type_name -> mangrove.scraper.v1.WorklistItem
+	18, // 35: mangrove.scraper.v1.ListWorklistResponse.counts:type_name -> mangrove.scraper.v1.OutcomeCount
+	5,  // 36: mangrove.scraper.v1.ListWorklistResponse.lanes:type_name -> mangrove.scraper.v1.Lane
+	58, // 37: mangrove.scraper.v1.ListWorklistResponse.counting_since:type_name -> google.protobuf.Timestamp
+	0,  // 38: mangrove.scraper.v1.SetMutedRequest.keys:type_name -> mangrove.scraper.v1.SeriesKey
+	22, // 39: mangrove.scraper.v1.GetSettingsResponse.sites:type_name -> mangrove.scraper.v1.SiteSettings
+	58, // 40: mangrove.scraper.v1.Pass.started_at:type_name -> google.protobuf.Timestamp
+	58, // 41: mangrove.scraper.v1.Pass.ended_at:type_name -> google.protobuf.Timestamp
+	5,  // 42: mangrove.scraper.v1.LaneDetail.lane:type_name -> mangrove.scraper.v1.Lane
+	58, // 43: mangrove.scraper.v1.LaneDetail.next_due_at:type_name -> google.protobuf.Timestamp
+	58, // 44: mangrove.scraper.v1.LaneDetail.last_good_read:type_name -> google.protobuf.Timestamp
+	29, // 45: mangrove.scraper.v1.LaneDetail.passes:type_name -> mangrove.scraper.v1.Pass
+	58, // 46: mangrove.scraper.v1.LaneDetail.counting_since:type_name -> google.protobuf.Timestamp
+	58, // 47: mangrove.scraper.v1.LaneDetail.retry_after:type_name -> google.protobuf.Timestamp
+	30, // 48: mangrove.scraper.v1.ListLanesResponse.lanes:type_name -> mangrove.scraper.v1.LaneDetail
+	58, // 49: mangrove.scraper.v1.ListLanesResponse.pruned_before:type_name -> google.protobuf.Timestamp
+	58, // 50: mangrove.scraper.v1.ResumeSiteResponse.asked_for_quiet_until:type_name -> google.protobuf.Timestamp
+	1,  // 51: mangrove.scraper.v1.NewChapter.series:type_name -> mangrove.scraper.v1.Series
+	2,  // 52: mangrove.scraper.v1.NewChapter.chapter:type_name -> mangrove.scraper.v1.Chapter
+	58, // 53: mangrove.scraper.v1.NewChapter.announced_at:type_name -> google.protobuf.Timestamp
+	36, // 54: mangrove.scraper.v1.ListNewChaptersResponse.chapters:type_name -> mangrove.scraper.v1.NewChapter
+	58, // 55: mangrove.scraper.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
+	5,  // 56: mangrove.scraper.v1.GetStatusResponse.lanes:type_name -> mangrove.scraper.v1.Lane
+	1,  // 57: mangrove.scraper.v1.ListSeriesResponse.series:type_name -> mangrove.scraper.v1.Series
+	0,  // 58: mangrove.scraper.v1.GetSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	6,  // 59: mangrove.scraper.v1.GetSeriesResponse.state:type_name -> mangrove.scraper.v1.SeriesState
+	0,  // 60: mangrove.scraper.v1.WatchSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	6,  // 61: mangrove.scraper.v1.WatchSeriesResponse.state:type_name -> mangrove.scraper.v1.SeriesState
+	0,  // 62: mangrove.scraper.v1.GetCoverRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	0,  // 63: mangrove.scraper.v1.Follow.key:type_name -> mangrove.scraper.v1.SeriesKey
+	48, // 64: mangrove.scraper.v1.ApplyFollowsRequest.follows:type_name -> mangrove.scraper.v1.Follow
+	0,  // 65: mangrove.scraper.v1.ApplyFollowsRequest.unfollowed:type_name -> mangrove.scraper.v1.SeriesKey
+	0,  // 66: mangrove.scraper.v1.ApplyFollowsResponse.unknown:type_name -> mangrove.scraper.v1.SeriesKey
+	13, // 67: mangrove.scraper.v1.ApplyFollowsResponse.moved:type_name -> mangrove.scraper.v1.Move
+	0,  // 68: mangrove.scraper.v1.RequestPollRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	58, // 69: mangrove.scraper.v1.RequestPollResponse.requested_at:type_name -> google.protobuf.Timestamp
+	0,  // 70: mangrove.scraper.v1.LibraryChange.key:type_name -> mangrove.scraper.v1.SeriesKey
+	2,  // 71: mangrove.scraper.v1.LibraryChange.chapter:type_name -> mangrove.scraper.v1.Chapter
+	58, // 72: mangrove.scraper.v1.LibraryChange.published_at:type_name -> google.protobuf.Timestamp
+	1,  // 73: mangrove.scraper.v1.LibraryChange.series:type_name -> mangrove.scraper.v1.Series
+	53, // 74: mangrove.scraper.v1.ListLibraryChangesResponse.changes:type_name -> mangrove.scraper.v1.LibraryChange
+	38, // 75: mangrove.scraper.v1.ScraperService.GetStatus:input_type -> mangrove.scraper.v1.GetStatusRequest
+	40, // 76: mangrove.scraper.v1.ScraperService.ListSeries:input_type -> mangrove.scraper.v1.ListSeriesRequest
+	42, // 77: mangrove.scraper.v1.ScraperService.GetSeries:input_type -> mangrove.scraper.v1.GetSeriesRequest
+	44, // 78: mangrove.scraper.v1.ScraperService.WatchSeries:input_type -> mangrove.scraper.v1.WatchSeriesRequest
+	46, // 79: mangrove.scraper.v1.ScraperService.GetCover:input_type -> mangrove.scraper.v1.GetCoverRequest
+	49, // 80: mangrove.scraper.v1.ScraperService.ApplyFollows:input_type -> mangrove.scraper.v1.ApplyFollowsRequest
+	51, // 81: mangrove.scraper.v1.ScraperService.RequestPoll:input_type -> mangrove.scraper.v1.RequestPollRequest
+	14, // 82: mangrove.scraper.v1.ScraperService.RequestPolls:input_type -> mangrove.scraper.v1.RequestPollsRequest
+	7,  // 83: mangrove.scraper.v1.ScraperService.RecogniseAddress:input_type -> mangrove.scraper.v1.RecogniseAddressRequest
+	9,  // 84: mangrove.scraper.v1.ScraperService.SearchSite:input_type -> mangrove.scraper.v1.SearchSiteRequest
+	11, // 85: mangrove.scraper.v1.ScraperService.MoveSeries:input_type -> mangrove.scraper.v1.MoveSeriesRequest
+	16, // 86: mangrove.scraper.v1.ScraperService.ListWorklist:input_type -> mangrove.scraper.v1.ListWorklistRequest
+	20, // 87: mangrove.scraper.v1.ScraperService.SetMuted:input_type -> mangrove.scraper.v1.SetMutedRequest
+	23, // 88: mangrove.scraper.v1.ScraperService.GetSettings:input_type -> mangrove.scraper.v1.GetSettingsRequest
+	25, // 89: mangrove.scraper.v1.ScraperService.SetAdaptiveInterval:input_type -> mangrove.scraper.v1.SetAdaptiveIntervalRequest
+	27, // 90: mangrove.scraper.v1.ScraperService.SetPollInterval:input_type -> mangrove.scraper.v1.SetPollIntervalRequest
+	31, // 91: mangrove.scraper.v1.ScraperService.ListLanes:input_type -> mangrove.scraper.v1.ListLanesRequest
+	33, // 92: mangrove.scraper.v1.ScraperService.ResumeSite:input_type -> mangrove.scraper.v1.ResumeSiteRequest
+	35, // 93: mangrove.scraper.v1.ScraperService.ListNewChapters:input_type -> mangrove.scraper.v1.ListNewChaptersRequest
+	54, // 94: mangrove.scraper.v1.ScraperService.ListLibraryChanges:input_type -> mangrove.scraper.v1.ListLibraryChangesRequest
+	56, // 95: mangrove.scraper.v1.ScraperService.WatchLibrary:input_type -> mangrove.scraper.v1.WatchLibraryRequest
+	39, // 96: mangrove.scraper.v1.ScraperService.GetStatus:output_type -> mangrove.scraper.v1.GetStatusResponse
+	41, // 97: mangrove.scraper.v1.ScraperService.ListSeries:output_type -> mangrove.scraper.v1.ListSeriesResponse
+	43, // 98: mangrove.scraper.v1.ScraperService.GetSeries:output_type -> mangrove.scraper.v1.GetSeriesResponse
+	45, // 99: mangrove.scraper.v1.ScraperService.WatchSeries:output_type -> mangrove.scraper.v1.WatchSeriesResponse
+	47, // 100: mangrove.scraper.v1.ScraperService.GetCover:output_type -> mangrove.scraper.v1.GetCoverResponse
+	50, // 101: mangrove.scraper.v1.ScraperService.ApplyFollows:output_type -> mangrove.scraper.v1.ApplyFollowsResponse
+	52, // 102: mangrove.scraper.v1.ScraperService.RequestPoll:output_type -> mangrove.scraper.v1.RequestPollResponse
+	15, // 103: mangrove.scraper.v1.ScraperService.RequestPolls:output_type -> mangrove.scraper.v1.RequestPollsResponse
+	8,  // 104: mangrove.scraper.v1.ScraperService.RecogniseAddress:output_type -> mangrove.scraper.v1.RecogniseAddressResponse
+	10, // 105: mangrove.scraper.v1.ScraperService.SearchSite:output_type -> mangrove.scraper.v1.SearchSiteResponse
+	12, // 106: mangrove.scraper.v1.ScraperService.MoveSeries:output_type -> mangrove.scraper.v1.MoveSeriesResponse
+	19, // 107: mangrove.scraper.v1.ScraperService.ListWorklist:output_type -> mangrove.scraper.v1.ListWorklistResponse
+	21, // 108: mangrove.scraper.v1.ScraperService.SetMuted:output_type -> mangrove.scraper.v1.SetMutedResponse
+	24, // 109: mangrove.scraper.v1.ScraperService.GetSettings:output_type -> mangrove.scraper.v1.GetSettingsResponse
+	26, // 110: mangrove.scraper.v1.ScraperService.SetAdaptiveInterval:output_type -> mangrove.scraper.v1.SetAdaptiveIntervalResponse
+	28, // 111: mangrove.scraper.v1.ScraperService.SetPollInterval:output_type -> mangrove.scraper.v1.SetPollIntervalResponse
+	32, // 112: mangrove.scraper.v1.ScraperService.ListLanes:output_type -> mangrove.scraper.v1.ListLanesResponse
+	34, // 113: mangrove.scraper.v1.ScraperService.ResumeSite:output_type -> mangrove.scraper.v1.ResumeSiteResponse
+	37, // 114: mangrove.scraper.v1.ScraperService.ListNewChapters:output_type -> mangrove.scraper.v1.ListNewChaptersResponse
+	55, // 115: mangrove.scraper.v1.ScraperService.ListLibraryChanges:output_type -> mangrove.scraper.v1.ListLibraryChangesResponse
+	57, // 116: mangrove.scraper.v1.ScraperService.WatchLibrary:output_type -> mangrove.scraper.v1.WatchLibraryResponse
+	96, // [96:117] is the sub-list for method output_type
+	75, // [75:96] is the sub-list for method input_type
+	75, // [75:75] is the sub-list for extension type_name
+	75, // [75:75] is the sub-list for extension extendee
+	0,  // [0:75] is the sub-list for field type_name
 }
 
 func init() { file_mangrove_scraper_v1_scraper_proto_init() }
@@ -3981,7 +4538,7 @@ func file_mangrove_scraper_v1_scraper_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mangrove_scraper_v1_scraper_proto_rawDesc), len(file_mangrove_scraper_v1_scraper_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   49,
+			NumMessages:   58,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

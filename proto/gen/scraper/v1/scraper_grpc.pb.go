@@ -22,23 +22,27 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	ScraperService_GetStatus_FullMethodName          = "/mangrove.scraper.v1.ScraperService/GetStatus"
-	ScraperService_ListSeries_FullMethodName         = "/mangrove.scraper.v1.ScraperService/ListSeries"
-	ScraperService_GetSeries_FullMethodName          = "/mangrove.scraper.v1.ScraperService/GetSeries"
-	ScraperService_WatchSeries_FullMethodName        = "/mangrove.scraper.v1.ScraperService/WatchSeries"
-	ScraperService_GetCover_FullMethodName           = "/mangrove.scraper.v1.ScraperService/GetCover"
-	ScraperService_ApplyFollows_FullMethodName       = "/mangrove.scraper.v1.ScraperService/ApplyFollows"
-	ScraperService_RequestPoll_FullMethodName        = "/mangrove.scraper.v1.ScraperService/RequestPoll"
-	ScraperService_RequestPolls_FullMethodName       = "/mangrove.scraper.v1.ScraperService/RequestPolls"
-	ScraperService_RecogniseAddress_FullMethodName   = "/mangrove.scraper.v1.ScraperService/RecogniseAddress"
-	ScraperService_SearchSite_FullMethodName         = "/mangrove.scraper.v1.ScraperService/SearchSite"
-	ScraperService_MoveSeries_FullMethodName         = "/mangrove.scraper.v1.ScraperService/MoveSeries"
-	ScraperService_ListWorklist_FullMethodName       = "/mangrove.scraper.v1.ScraperService/ListWorklist"
-	ScraperService_ListLanes_FullMethodName          = "/mangrove.scraper.v1.ScraperService/ListLanes"
-	ScraperService_ResumeSite_FullMethodName         = "/mangrove.scraper.v1.ScraperService/ResumeSite"
-	ScraperService_ListNewChapters_FullMethodName    = "/mangrove.scraper.v1.ScraperService/ListNewChapters"
-	ScraperService_ListLibraryChanges_FullMethodName = "/mangrove.scraper.v1.ScraperService/ListLibraryChanges"
-	ScraperService_WatchLibrary_FullMethodName       = "/mangrove.scraper.v1.ScraperService/WatchLibrary"
+	ScraperService_GetStatus_FullMethodName           = "/mangrove.scraper.v1.ScraperService/GetStatus"
+	ScraperService_ListSeries_FullMethodName          = "/mangrove.scraper.v1.ScraperService/ListSeries"
+	ScraperService_GetSeries_FullMethodName           = "/mangrove.scraper.v1.ScraperService/GetSeries"
+	ScraperService_WatchSeries_FullMethodName         = "/mangrove.scraper.v1.ScraperService/WatchSeries"
+	ScraperService_GetCover_FullMethodName            = "/mangrove.scraper.v1.ScraperService/GetCover"
+	ScraperService_ApplyFollows_FullMethodName        = "/mangrove.scraper.v1.ScraperService/ApplyFollows"
+	ScraperService_RequestPoll_FullMethodName         = "/mangrove.scraper.v1.ScraperService/RequestPoll"
+	ScraperService_RequestPolls_FullMethodName        = "/mangrove.scraper.v1.ScraperService/RequestPolls"
+	ScraperService_RecogniseAddress_FullMethodName    = "/mangrove.scraper.v1.ScraperService/RecogniseAddress"
+	ScraperService_SearchSite_FullMethodName          = "/mangrove.scraper.v1.ScraperService/SearchSite"
+	ScraperService_MoveSeries_FullMethodName          = "/mangrove.scraper.v1.ScraperService/MoveSeries"
+	ScraperService_ListWorklist_FullMethodName        = "/mangrove.scraper.v1.ScraperService/ListWorklist"
+	ScraperService_SetMuted_FullMethodName            = "/mangrove.scraper.v1.ScraperService/SetMuted"
+	ScraperService_GetSettings_FullMethodName         = "/mangrove.scraper.v1.ScraperService/GetSettings"
+	ScraperService_SetAdaptiveInterval_FullMethodName = "/mangrove.scraper.v1.ScraperService/SetAdaptiveInterval"
+	ScraperService_SetPollInterval_FullMethodName     = "/mangrove.scraper.v1.ScraperService/SetPollInterval"
+	ScraperService_ListLanes_FullMethodName           = "/mangrove.scraper.v1.ScraperService/ListLanes"
+	ScraperService_ResumeSite_FullMethodName          = "/mangrove.scraper.v1.ScraperService/ResumeSite"
+	ScraperService_ListNewChapters_FullMethodName     = "/mangrove.scraper.v1.ScraperService/ListNewChapters"
+	ScraperService_ListLibraryChanges_FullMethodName  = "/mangrove.scraper.v1.ScraperService/ListLibraryChanges"
+	ScraperService_WatchLibrary_FullMethodName        = "/mangrove.scraper.v1.ScraperService/WatchLibrary"
 )
 
 // ScraperServiceClient is the client API for ScraperService service.
@@ -71,6 +75,14 @@ type ScraperServiceClient interface {
 	MoveSeries(ctx context.Context, in *MoveSeriesRequest, opts ...grpc.CallOption) (*MoveSeriesResponse, error)
 	// ListWorklist lists the failing Series, oldest failure first (POLL-14).
 	ListWorklist(ctx context.Context, in *ListWorklistRequest, opts ...grpc.CallOption) (*ListWorklistResponse, error)
+	// SetMuted mutes failures that a person has looked at, or shows them again (POLL-14).
+	SetMuted(ctx context.Context, in *SetMutedRequest, opts ...grpc.CallOption) (*SetMutedResponse, error)
+	// GetSettings answers what an operator changes while the scraper runs.
+	GetSettings(ctx context.Context, in *GetSettingsRequest, opts ...grpc.CallOption) (*GetSettingsResponse, error)
+	// SetAdaptiveInterval switches whether quiet Series are read less often.
+	SetAdaptiveInterval(ctx context.Context, in *SetAdaptiveIntervalRequest, opts ...grpc.CallOption) (*SetAdaptiveIntervalResponse, error)
+	// SetPollInterval chooses how far apart the Polls of one Series of a Site lie.
+	SetPollInterval(ctx context.Context, in *SetPollIntervalRequest, opts ...grpc.CallOption) (*SetPollIntervalResponse, error)
 	// ListLanes answers each Lane's live state and its Passes of fourteen days (POLL-7).
 	ListLanes(ctx context.Context, in *ListLanesRequest, opts ...grpc.CallOption) (*ListLanesResponse, error)
 	// ResumeSite ends a pause or a rest of a Site's circuit: an operator's word (CIRC-3).
@@ -220,6 +232,46 @@ func (c *scraperServiceClient) ListWorklist(ctx context.Context, in *ListWorklis
 	return out, nil
 }
 
+func (c *scraperServiceClient) SetMuted(ctx context.Context, in *SetMutedRequest, opts ...grpc.CallOption) (*SetMutedResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SetMutedResponse)
+	err := c.cc.Invoke(ctx, ScraperService_SetMuted_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *scraperServiceClient) GetSettings(ctx context.Context, in *GetSettingsRequest, opts ...grpc.CallOption) (*GetSettingsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetSettingsResponse)
+	err := c.cc.Invoke(ctx, ScraperService_GetSettings_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *scraperServiceClient) SetAdaptiveInterval(ctx context.Context, in *SetAdaptiveIntervalRequest, opts ...grpc.CallOption) (*SetAdaptiveIntervalResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SetAdaptiveIntervalResponse)
+	err := c.cc.Invoke(ctx, ScraperService_SetAdaptiveInterval_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *scraperServiceClient) SetPollInterval(ctx context.Context, in *SetPollIntervalRequest, opts ...grpc.CallOption) (*SetPollIntervalResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SetPollIntervalResponse)
+	err := c.cc.Invoke(ctx, ScraperService_SetPollInterval_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *scraperServiceClient) ListLanes(ctx context.Context, in *ListLanesRequest, opts ...grpc.CallOption) (*ListLanesResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListLanesResponse)
@@ -309,6 +361,14 @@ type ScraperServiceServer interface {
 	MoveSeries(context.Context, *MoveSeriesRequest) (*MoveSeriesResponse, error)
 	// ListWorklist lists the failing Series, oldest failure first (POLL-14).
 	ListWorklist(context.Context, *ListWorklistRequest) (*ListWorklistResponse, error)
+	// SetMuted mutes failures that a person has looked at, or shows them again (POLL-14).
+	SetMuted(context.Context, *SetMutedRequest) (*SetMutedResponse, error)
+	// GetSettings answers what an operator changes while the scraper runs.
+	GetSettings(context.Context, *GetSettingsRequest) (*GetSettingsResponse, error)
+	// SetAdaptiveInterval switches whether quiet Series are read less often.
+	SetAdaptiveInterval(context.Context, *SetAdaptiveIntervalRequest) (*SetAdaptiveIntervalResponse, error)
+	// SetPollInterval chooses how far apart the Polls of one Series of a Site lie.
+	SetPollInterval(context.Context, *SetPollIntervalRequest) (*SetPollIntervalResponse, error)
 	// ListLanes answers each Lane's live state and its Passes of fourteen days (POLL-7).
 	ListLanes(context.Context, *ListLanesRequest) (*ListLanesResponse, error)
 	// ResumeSite ends a pause or a rest of a Site's circuit: an operator's word (CIRC-3).
@@ -364,6 +424,18 @@ func (UnimplementedScraperServiceServer) MoveSeries(context.Context, *MoveSeries
 }
 func (UnimplementedScraperServiceServer) ListWorklist(context.Context, *ListWorklistRequest) (*ListWorklistResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListWorklist not implemented")
+}
+func (UnimplementedScraperServiceServer) SetMuted(context.Context, *SetMutedRequest) (*SetMutedResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SetMuted not implemented")
+}
+func (UnimplementedScraperServiceServer) GetSettings(context.Context, *GetSettingsRequest) (*GetSettingsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetSettings not implemented")
+}
+func (UnimplementedScraperServiceServer) SetAdaptiveInterval(context.Context, *SetAdaptiveIntervalRequest) (*SetAdaptiveIntervalResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SetAdaptiveInterval not implemented")
+}
+func (UnimplementedScraperServiceServer) SetPollInterval(context.Context, *SetPollIntervalRequest) (*SetPollIntervalResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SetPollInterval not implemented")
 }
 func (UnimplementedScraperServiceServer) ListLanes(context.Context, *ListLanesRequest) (*ListLanesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListLanes not implemented")
@@ -610,6 +682,78 @@ func _ScraperService_ListWorklist_Handler(srv interface{}, ctx context.Context, 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ScraperService_SetMuted_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SetMutedRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ScraperServiceServer).SetMuted(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ScraperService_SetMuted_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ScraperServiceServer).SetMuted(ctx, req.(*SetMutedRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ScraperService_GetSettings_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetSettingsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ScraperServiceServer).GetSettings(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ScraperService_GetSettings_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ScraperServiceServer).GetSettings(ctx, req.(*GetSettingsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ScraperService_SetAdaptiveInterval_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SetAdaptiveIntervalRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ScraperServiceServer).SetAdaptiveInterval(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ScraperService_SetAdaptiveInterval_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ScraperServiceServer).SetAdaptiveInterval(ctx, req.(*SetAdaptiveIntervalRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ScraperService_SetPollInterval_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SetPollIntervalRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ScraperServiceServer).SetPollInterval(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ScraperService_SetPollInterval_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ScraperServiceServer).SetPollInterval(ctx, req.(*SetPollIntervalRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ScraperService_ListLanes_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListLanesRequest)
 	if err := dec(in); err != nil {
@@ -743,6 +887,22 @@ var ScraperService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListWorklist",
 			Handler:    _ScraperService_ListWorklist_Handler,
+		},
+		{
+			MethodName: "SetMuted",
+			Handler:    _ScraperService_SetMuted_Handler,
+		},
+		{
+			MethodName: "GetSettings",
+			Handler:    _ScraperService_GetSettings_Handler,
+		},
+		{
+			MethodName: "SetAdaptiveInterval",
+			Handler:    _ScraperService_SetAdaptiveInterval_Handler,
+		},
+		{
+			MethodName: "SetPollInterval",
+			Handler:    _ScraperService_SetPollInterval_Handler,
 		},
 		{
 			MethodName: "ListLanes",

@@ -20,6 +20,8 @@ type operated struct {
 	counting *timestamppb.Timestamp
 	pruned   *timestamppb.Timestamp
 	news     []*scraperv1.NewChapter
+	muted    map[string]*timestamppb.Timestamp
+	settings *scraperv1.GetSettingsResponse
 }
 
 // SetLanes sets the Lanes, in the order in which they are answered.
@@ -50,16 +52,49 @@ func (s *Scraper) briefLanes() []*scraperv1.Lane {
 	return out
 }
 
-// failing are the failing Series that the filters keep; s.mu is held.
-func (s *Scraper) failing(site, outcome string) []*scraperv1.SeriesState {
+// failing are the failing Series that the filters keep, muted or not; s.mu is held.
+func (s *Scraper) failing(r *scraperv1.ListWorklistRequest) []*scraperv1.SeriesState {
 	var out []*scraperv1.SeriesState
 	for _, st := range s.states {
 		f := st.GetFailure()
-		if f != nil && (site == "" || st.GetSeries().GetKey().GetSite() == site) && (outcome == "" || f.GetOutcome() == outcome) {
-			out = append(out, st)
+		if f == nil || (r.GetSite() != "" && st.GetSeries().GetKey().GetSite() != r.GetSite()) || (r.GetOutcome() != "" && f.GetOutcome() != r.GetOutcome()) ||
+			(r.GetFailingBefore() != nil && !f.GetFailingSince().AsTime().Before(r.GetFailingBefore().AsTime())) {
+			continue
 		}
+		out = append(out, st)
 	}
 	return out
+}
+
+// isMuted reports whether the failure of a state is muted; s.mu is held.
+func (s *Scraper) isMuted(st *scraperv1.SeriesState) bool {
+	return st.GetFailure() != nil && s.muted[id(st.GetSeries().GetKey())] != nil
+}
+
+// SetMuted mutes the failures that are there, or shows them again.
+func (s *Scraper) SetMuted(_ context.Context, r *scraperv1.SetMutedRequest) (*scraperv1.SetMutedResponse, error) {
+	if len(r.GetKeys()) > 1000 {
+		return nil, fault.New(fault.Invalid, "mute", "Series", nil)
+	}
+	out := &scraperv1.SetMutedResponse{}
+	s.change(func() {
+		for _, k := range r.GetKeys() {
+			st := s.states[id(k)]
+			if st.GetFailure() == nil || s.isMuted(st) == r.GetMuted() {
+				continue
+			}
+			out.Changed++
+			if !r.GetMuted() {
+				delete(s.muted, id(k))
+				continue
+			}
+			if s.muted == nil {
+				s.muted = map[string]*timestamppb.Timestamp{}
+			}
+			s.muted[id(k)] = timestamppb.Now()
+		}
+	})
+	return out, nil
 }
 
 // ListWorklist lists the failing states as the API says.
@@ -70,16 +105,20 @@ func (s *Scraper) ListWorklist(_ context.Context, r *scraperv1.ListWorklistReque
 		return nil, fault.New(fault.Invalid, "list", "the Worklist", nil)
 	}
 	out := &scraperv1.ListWorklistResponse{CountingSince: s.counting}
-	n := map[string]int32{}
-	for _, st := range s.failing(r.GetSite(), "") {
-		n[st.GetFailure().GetOutcome()]++
-	}
-	for _, o := range []string{"not_found", "no_chapter", "unfetchable", "errors"} {
-		if n[o] > 0 {
-			out.Counts = append(out.Counts, &scraperv1.OutcomeCount{Outcome: o, Count: n[o]})
+	shown, muted := map[string]int32{}, map[string]int32{}
+	for _, st := range s.failing(&scraperv1.ListWorklistRequest{Site: r.GetSite(), FailingBefore: r.GetFailingBefore()}) {
+		if s.isMuted(st) {
+			muted[st.GetFailure().GetOutcome()]++
+		} else {
+			shown[st.GetFailure().GetOutcome()]++
 		}
 	}
-	kept := s.failing(r.GetSite(), r.GetOutcome())
+	for _, o := range []string{"not_found", "no_chapter", "unfetchable", "errors"} {
+		if shown[o]+muted[o] > 0 {
+			out.Counts = append(out.Counts, &scraperv1.OutcomeCount{Outcome: o, Count: shown[o], Muted: muted[o]})
+		}
+	}
+	kept := slices.DeleteFunc(s.failing(r), func(st *scraperv1.SeriesState) bool { return s.isMuted(st) != r.GetMuted() })
 	out.Total = int32(len(kept))
 	slices.SortFunc(kept, func(a, b *scraperv1.SeriesState) int {
 		by := a.GetFailure().GetFailingSince().AsTime().Compare(b.GetFailure().GetFailingSince().AsTime())
@@ -95,7 +134,7 @@ func (s *Scraper) ListWorklist(_ context.Context, r *scraperv1.ListWorklistReque
 	for _, st := range kept[:min(len(kept), int(cmp.Or(r.GetLimit(), 100)))] {
 		out.Items = append(out.Items, &scraperv1.WorklistItem{
 			Series: st.GetSeries(), Failure: st.GetFailure(), LastGoodRead: st.GetLastGoodRead(), NextPollAt: st.GetNextPollAt(), ForcedPollAt: st.GetForcedPollAt(),
-			ProposedUrl: st.GetProposedUrl(),
+			ProposedUrl: st.GetProposedUrl(), MutedAt: s.muted[id(st.GetSeries().GetKey())],
 		})
 	}
 	for _, l := range s.briefLanes() {

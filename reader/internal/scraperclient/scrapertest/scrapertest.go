@@ -144,9 +144,16 @@ func (s *Scraper) Polls() []*scraperv1.SeriesKey {
 func (s *Scraper) GetStatus(context.Context, *scraperv1.GetStatusRequest) (*scraperv1.GetStatusResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	failing := s.failing(nil)
+	muted := 0
+	for _, st := range failing {
+		if s.isMuted(st) {
+			muted++
+		}
+	}
 	return &scraperv1.GetStatusResponse{
 		Version: "test", LibraryEpoch: s.epoch, LibraryRevision: int64(len(s.changes)), FollowsRevision: s.revision,
-		SeriesFailing: int32(len(s.failing("", ""))), Lanes: s.briefLanes(),
+		SeriesFailing: int32(len(failing)), SeriesMuted: int32(muted), Lanes: s.briefLanes(),
 	}, nil
 }
 

@@ -25,13 +25,18 @@ if (list) {
   for (const chip of document.querySelectorAll('#wl-filters .chips [aria-current]')) chip.parentElement.scrollLeft = chip.offsetLeft - chip.parentElement.offsetLeft - 32;
 
   const pieces = ['wl-notices', 'wl-filters', 'wl-all', 'worklist'];
+  // Rows that were muted or unfollowed here leave without having been read.
+  const away = new Set();
   const ask = async (submitter) => {
+    const other = submitter && submitter.dataset.said;
+    if (submitter && submitter.dataset.confirm && !confirm(submitter.dataset.confirm)) return;
     const body = new URLSearchParams(new FormData(list, submitter));
     const one = submitter && submitter.name === 'one' ? submitter.closest('.wl').id : '';
     const title = one ? document.querySelector('#' + one + ' .row-title').textContent : '';
     let answer;
+    if (other) for (const box of list.querySelectorAll('.check:checked')) away.add(box.closest('.wl').id);
     try {
-      answer = await fetch(list.action, { method: 'POST', body, credentials: 'same-origin' });
+      answer = await fetch(other ? submitter.formAction : list.action, { method: 'POST', body, credentials: 'same-origin' });
     } catch {
       say('Mangrove did not answer, so nothing was asked for. Try again.', 'warn');
       return;
@@ -43,12 +48,22 @@ if (list) {
       return;
     }
     const n = list.querySelectorAll('.check:checked').length;
+    if (other && n === 0) return;
+    const at = [...list.querySelectorAll('.wl')].findIndex((row) => row.contains(document.activeElement));
     if (!one) list.reset();
     for (const id of pieces) {
       const fresh = page.getElementById(id);
       if (fresh) replace(id, fresh.outerHTML);
     }
     const all = submitter && submitter.name === 'all';
+    if (other) {
+      say((n === 1 ? '1 Series is ' : n + ' Series are ') + other + '.');
+      counted();
+      // The keys go on where the row was.
+      const names = list.querySelectorAll('.row-title');
+      if (at >= 0 && names.length > 0) names[Math.min(at, names.length - 1)].focus({ preventScroll: true });
+      return;
+    }
     say(one ? title + ': asked for. It stays here until a good read takes it off.'
       : (all ? 'All are' : n === 1 ? '1 Series is' : n + ' Series are') + ' asked for. They stay here until a good read takes them off.');
     const row = one && document.querySelector('#' + one + ' .row-title');
@@ -66,7 +81,7 @@ if (list) {
   const look = () => {
     const now = new Map();
     for (const row of list.querySelectorAll('.wl')) now.set(row.id, row.classList.contains('asked') && row.querySelector('.row-title').textContent);
-    const read = [...here].filter(([id, name]) => name && !now.has(id)).map(([, name]) => name);
+    const read = [...here].filter(([id, name]) => name && !now.has(id) && !away.has(id)).map(([, name]) => name);
     if (read.length > 0 && !/[?&](outcome|page)=/.test(location.search) && document.getElementById('worklist').childElementCount > 0) {
       say('Read again just now: ' + read.join(', '), 'ok');
       setTimeout(() => { if (said.classList.contains('tone-ok')) say(''); }, 10000);
@@ -94,6 +109,12 @@ if (list) {
       case 'p': {
         const chosen = list.querySelector('.check:checked') && list.querySelector('.bulk .primary');
         const button = row ? row.querySelector('[name=one]') : chosen;
+        if (button) button.click();
+        break;
+      }
+      case 'm': {
+        if (!list.querySelector('.check:checked') && row) row.querySelector('.check').click();
+        const button = list.querySelector('.check:checked') && list.querySelector('.bulk [formaction$=mute]');
         if (button) button.click();
         break;
       }

@@ -1,0 +1,132 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"mangrove/internal/fault"
+	"mangrove/reader/internal/scraperclient"
+)
+
+// mostHours is the longest interval that may be chosen (A7).
+const mostHours = 168
+
+// settingsView is what those who run Mangrove may change of the scraper.
+type settingsView struct {
+	Frame
+	// Away is true when the scraper could not be asked.
+	Away     bool
+	Adaptive bool
+	Sites    []siteSetting
+}
+
+// siteSetting is the interval of one Site.
+type siteSetting struct {
+	ID, Path, Name string
+	// Chosen is what stands in the field, "" for the Site's own interval.
+	Chosen string
+	// Own is that interval as a word of the field, Says what holds now.
+	Own, Says string
+	// Problem says why a choice was not taken, "" if it was.
+	Problem string
+}
+
+// settingsPage answers Settings → Scraper.
+func (s *Server) settingsPage(w http.ResponseWriter, r *http.Request) error {
+	v, err := s.settingsView(r)
+	if err != nil {
+		return err
+	}
+	s.render(w, r, http.StatusOK, "settings", v)
+	return nil
+}
+
+func (s *Server) settingsView(r *http.Request) (settingsView, error) {
+	v := settingsView{Frame: s.frame(r, "Scraper", "scraper")}
+	got, err := s.Scraper.Settings(r.Context())
+	if unanswered(err) {
+		v.Frame, v.Away = s.frame(r, "Scraper", "scraper"), true
+		return v, nil
+	}
+	if err != nil {
+		return v, err
+	}
+	v.Adaptive = got.Adaptive
+	for _, site := range got.Sites {
+		v.Sites = append(v.Sites, settingOf(site))
+	}
+	return v, nil
+}
+
+func settingOf(site scraperclient.SiteSettings) siteSetting {
+	out := siteSetting{
+		ID: settingID(site.Site), Path: "/settings/scraper/sites/" + url.PathEscape(site.Site) + "/interval", Name: cmp.Or(site.Name, site.Site),
+		Own: strconv.FormatFloat(site.Default.Hours(), 'f', -1, 64), Says: upperFirst(everyWords(site.Default)) + ", the Site's own",
+	}
+	if site.Hours > 0 {
+		out.Chosen = strconv.Itoa(site.Hours)
+		out.Says = upperFirst(everyWords(time.Duration(site.Hours)*time.Hour)) + ", chosen here; its own is " + everyWords(site.Default)
+	}
+	return out
+}
+
+func settingID(site string) string { return elementID("interval-", site) }
+
+// everyWords words an interval: "every hour", "every 12 hours", "every 7 days".
+func everyWords(d time.Duration) string {
+	switch {
+	case d == time.Hour:
+		return "every hour"
+	case d > 48*time.Hour && d%(24*time.Hour) == 0:
+		return fmt.Sprintf("every %d days", int(d/(24*time.Hour)))
+	case d < time.Hour:
+		return fmt.Sprintf("every %d minutes", int(d.Minutes()))
+	}
+	return "every " + strconv.FormatFloat(d.Hours(), 'f', -1, 64) + " hours"
+}
+
+// setAdaptive switches whether quiet Series are read less often (A13).
+func (s *Server) setAdaptive(w http.ResponseWriter, r *http.Request) error {
+	if err := parseForm(r); err != nil {
+		return err
+	}
+	if err := s.Scraper.SetAdaptive(r.Context(), r.PostFormValue("on") != ""); err != nil {
+		return err
+	}
+	return redirect(w, r, "/settings/scraper")
+}
+
+// setInterval chooses how far apart the Polls of a Site's Series lie; an empty
+// field takes the choice back. What is no such number is said beside the field.
+func (s *Server) setInterval(w http.ResponseWriter, r *http.Request) error {
+	if err := parseForm(r); err != nil {
+		return err
+	}
+	site, text := r.PathValue("site"), strings.TrimSpace(r.PostFormValue("hours"))
+	hours, err := strconv.Atoi(cmp.Or(text, "0"))
+	if err == nil && (text == "" || hours > 0) {
+		err = s.Scraper.SetPollInterval(r.Context(), site, hours)
+		if err == nil {
+			return redirect(w, r, "/settings/scraper#"+settingID(site))
+		}
+		if !fault.Is(err, fault.Invalid) {
+			return err
+		}
+	}
+	v, err := s.settingsView(r)
+	if err != nil {
+		return err
+	}
+	for i := range v.Sites {
+		if v.Sites[i].ID == settingID(site) {
+			v.Sites[i].Problem = fmt.Sprintf("Hours are a whole number from 1 to %d. Nothing was changed.", mostHours)
+		}
+	}
+	s.render(w, r, http.StatusBadRequest, "settings", v)
+	return nil
+}

@@ -1,0 +1,52 @@
+package rpc
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"mangrove/internal/fault"
+	scraperv1 "mangrove/proto/gen/scraper/v1"
+	"mangrove/scraper/internal/lane"
+)
+
+// GetSettings answers what an operator changes while the scraper runs.
+func (s *Server) GetSettings(ctx context.Context, _ *scraperv1.GetSettingsRequest) (*scraperv1.GetSettingsResponse, error) {
+	adaptive, err := s.Store.AdaptiveInterval(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &scraperv1.GetSettingsResponse{AdaptiveInterval: adaptive}
+	for key, a := range s.Adapters.All() {
+		chosen, err := s.Store.PollInterval(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		out.Sites = append(out.Sites, &scraperv1.SiteSettings{
+			Site: key, SiteName: a.Site().Name, IntervalHours: int32(chosen / time.Hour), DefaultIntervalSeconds: lane.Ordinary(a.Site(), 0).Seconds(),
+		})
+	}
+	slices.SortFunc(out.Sites, func(a, b *scraperv1.SiteSettings) int {
+		return cmp.Or(cmp.Compare(a.GetSiteName(), b.GetSiteName()), cmp.Compare(a.GetSite(), b.GetSite()))
+	})
+	return out, nil
+}
+
+// SetAdaptiveInterval switches whether quiet Series are read less often.
+func (s *Server) SetAdaptiveInterval(ctx context.Context, r *scraperv1.SetAdaptiveIntervalRequest) (*scraperv1.SetAdaptiveIntervalResponse, error) {
+	return &scraperv1.SetAdaptiveIntervalResponse{}, s.Store.SetAdaptiveInterval(ctx, r.GetOn())
+}
+
+// SetPollInterval chooses how far apart the Polls of one Series of a Site lie. It
+// holds from the next read of each Series on.
+func (s *Server) SetPollInterval(ctx context.Context, r *scraperv1.SetPollIntervalRequest) (*scraperv1.SetPollIntervalResponse, error) {
+	if _, ok := s.Adapters.Get(r.GetSite()); !ok {
+		return nil, fault.Newf(fault.NotFound, "set the interval of", r.GetSite(), "no such Site")
+	}
+	d := time.Duration(r.GetHours()) * time.Hour
+	if d != 0 && (d < lane.LeastChosen || d > lane.MostChosen) {
+		return nil, fault.Newf(fault.Invalid, "set the interval of", r.GetSite(), "%d hours; it is 1 to %d, or 0 for the Site's own", r.GetHours(), int(lane.MostChosen/time.Hour))
+	}
+	return &scraperv1.SetPollIntervalResponse{}, s.Store.SetPollInterval(ctx, r.GetSite(), d)
+}
