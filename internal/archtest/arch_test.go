@@ -89,9 +89,10 @@ var may = map[string][]string{
 	"supervisor/cmd/mangrove":       {"supervisor/internal/...", "internal/...", "proto/gen/..."},
 	"supervisor/internal/child":     {"internal/logging", "internal/fault"},
 	"supervisor/internal/probe":     {"internal/grpcserver"},
-	"supervisor/internal/service":   {"internal/config"},
+	"supervisor/internal/budget":    {"internal/durable", "internal/fault"},
+	"supervisor/internal/service":   {"supervisor/internal/budget", "internal/config"},
 	"supervisor/internal/postgres":  {"supervisor/internal/child", "supervisor/internal/program", "supervisor/internal/service", "internal/config", "internal/durable", "internal/fault", "internal/pgcluster"},
-	"supervisor/internal/control":   {"supervisor/internal/service", "internal/grpcserver", "internal/fault", "proto/gen/..."},
+	"supervisor/internal/control":   {"supervisor/internal/budget", "supervisor/internal/service", "internal/grpcserver", "internal/fault", "proto/gen/..."},
 	"supervisor/internal/program":   {"supervisor/internal/child", "supervisor/internal/probe", "supervisor/internal/service", "internal/config", "internal/grpcserver"},
 	"supervisor/internal/preflight": {"internal/config", "internal/durable", "internal/fault", "internal/pgcluster"},
 }

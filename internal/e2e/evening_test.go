@@ -152,8 +152,8 @@ func (m *mangrove) isPrivate() {
 	if n := len(m.processes()); n < 4 {
 		t.Errorf("only %d processes were found; the supervisor, the database and two services run", n)
 	}
-	if _, out := m.status(); !strings.Contains(out, "\nbudget: not enforced\n") {
-		t.Errorf("status does not say that the budget is not enforced:\n%s", out)
+	if _, out := m.status(); !strings.Contains(out, "\nbudget: 3 failures within an hour park a service\n") {
+		t.Errorf("status does not say what the budget is:\n%s", out)
 	}
 	known := map[string]bool{m.address: false, m.env[config.Health]: false}
 	for _, address := range m.listening() {

@@ -205,7 +205,7 @@ type service struct {
 func (m *mangrove) status() (map[string]service, string) {
 	out, _ := m.run("status")
 	all := map[string]service{}
-	for _, found := range regexp.MustCompile(`(?m)^(postgres|scraper|reader) +(\S+) +\S+ \S+ +(\d+|-) +(\d+)$`).FindAllStringSubmatch(out, -1) {
+	for _, found := range regexp.MustCompile(`(?m)^(postgres|scraper|reader) +(\S+) +\S+ \S+ +(\d+|-) +(\d+) .*$`).FindAllStringSubmatch(out, -1) {
 		pid, _ := strconv.Atoi(found[3]) // "-" is 0
 		failures, _ := strconv.Atoi(found[4])
 		all[found[1]] = service{found[2], pid, failures}

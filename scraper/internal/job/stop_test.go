@@ -190,12 +190,12 @@ func TestAChapterIsFetchedTwiceADayAtMost(t *testing.T) {
 type written struct{ statements, commits int }
 
 func (w *written) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
-	switch sql := data.SQL; {
-	case sql == "commit":
+	switch data.SQL {
+	case "commit":
 		w.commits++
-	case sql == "begin":
+	case "begin":
 	default:
-		if writes(sql) {
+		if writes(data.SQL) {
 			w.statements++
 			w.commits++
 		}

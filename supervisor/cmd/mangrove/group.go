@@ -28,9 +28,9 @@ func newGroup(changed func(service.Status)) *group {
 	return &group{changed: changed, wake: make(chan struct{}, 1)}
 }
 
-// start gives p a keeper of its own (SUP-1).
-func (g *group) start(p service.Program, hurry <-chan struct{}) *service.Keeper {
-	k := service.NewKeeper(p, func(s service.Status) {
+// start gives p a keeper of its own (SUP-1), with the budget that is kept of it.
+func (g *group) start(p service.Program, b service.Budget, hurry <-chan struct{}) *service.Keeper {
+	k := service.NewKeeper(p, b, func(s service.Status) {
 		g.changed(s)
 		select {
 		case g.wake <- struct{}{}:
@@ -57,14 +57,30 @@ func (g *group) statuses() []service.Status {
 	return out
 }
 
+// act does an operator's act on one service.
+func (g *group) act(ctx context.Context, name string, act service.Act) (string, error) {
+	g.mu.Lock()
+	members := g.members
+	g.mu.Unlock()
+	for _, m := range members {
+		if m.keeper.Status().Name == name {
+			return m.keeper.Do(ctx, act)
+		}
+	}
+	return "", fmt.Errorf("%w: no service is called %q, or it is not there yet", service.ErrRefused, name)
+}
+
 // await returns when k is in state want, or with an error when ctx ends or k
-// is blocked, which no waiting mends.
-func (g *group) await(ctx context.Context, k *service.Keeper, want service.State) error {
+// is blocked, which no waiting mends. A parked one is waited for: an operator may
+// have it started again; parked is called meanwhile, perhaps more than once.
+func (g *group) await(ctx context.Context, k *service.Keeper, want service.State, parked func()) error {
 	for {
 		s := k.Status()
 		switch {
 		case s.State == want:
 			return nil
+		case s.State == service.RepairRequired:
+			parked()
 		case s.State == service.Blocked && s.NextStart.IsZero():
 			return fmt.Errorf("%s is blocked: %s", s.Name, s.Reason)
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"mangrove/internal/config"
 	"mangrove/internal/logging"
 	"mangrove/supervisor/internal/child"
+	"mangrove/supervisor/internal/postgres"
 	"mangrove/supervisor/internal/service"
 )
 
@@ -57,12 +59,21 @@ func (m migrateCommand) Run(con console) error {
 		return migrate(ctx, c, s.family, s.scraperPath, "", args...)
 	}
 	defer s.group.stop(nil)
-	keeper := s.group.start(s.postgres, nil)
-	if err := s.group.await(ctx, keeper, service.Serving); err != nil {
+	keeper := s.group.start(s.postgres, s.budget(postgres.Name), nil)
+	waits, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	parked := func() { giveUp(errParked) }
+	if err := s.group.await(waits, keeper, service.Serving, parked); err != nil {
+		if errors.Is(context.Cause(waits), errParked) {
+			return errParked
+		}
 		return err
 	}
 	return migrate(ctx, c, s.family, s.scraperPath, s.postgres.Layout.AdminURL("mangrove"), args...)
 }
+
+// errParked ends a migration whose database would have to be started by an operator.
+var errParked = errors.New("the database is parked after three failures within an hour; start Mangrove and look at: mangrove status")
 
 // migrate runs `mangrove-scraper migrate`, which owns the schema, and turns its
 // exit code into an error that names what to mend. The child prints one line

@@ -23,6 +23,10 @@ const exitNotRunning = 3
 type commands struct {
 	Up       upCommand       `cmd:"" help:"Start Mangrove and keep it running until Ctrl-C."`
 	Status   statusCommand   `cmd:"" help:"Show how each service stands."`
+	Start    startCommand    `cmd:"" help:"Start one service."`
+	Stop     stopCommand     `cmd:"" help:"Stop one service until it is started again."`
+	Restart  restartCommand  `cmd:"" help:"Stop one service and start it again."`
+	Reset    resetCommand    `cmd:"" name:"reset-budget" help:"Forgive a service its failures."`
 	Migrate  migrateCommand  `cmd:"" help:"Bring the database to this version."`
 	Resume   resumeCommand   `cmd:"" help:"Ask a Site again whose circuit is paused or resting."`
 	Release  releaseCommand  `cmd:"" help:"End a Hold on all downloads."`

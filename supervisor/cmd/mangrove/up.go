@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 
 	"mangrove/internal/config"
 	"mangrove/internal/grpcserver"
+	"mangrove/supervisor/internal/budget"
 	"mangrove/supervisor/internal/control"
 	"mangrove/supervisor/internal/postgres"
 	"mangrove/supervisor/internal/program"
@@ -88,7 +90,7 @@ func (s *system) up(ctx context.Context, hurry <-chan struct{}) error {
 		return fmt.Errorf("open the control socket: %w", err)
 	}
 	facts := control.Facts{Version: version, Started: time.Now(), Address: address(c.HTTP), Data: c.DataDir}
-	operator := control.NewOperator(s.log, facts, s.group.statuses, 0, os.Geteuid())
+	operator := control.NewOperator(s.log, facts, s.group.statuses, s.group.act, 0, os.Geteuid())
 	for _, serve := range []func() error{
 		func() error { return operator.Serve(socket) },
 		func() error { return health.Serve(s.health) },
@@ -115,9 +117,19 @@ func (s *system) up(ctx context.Context, hurry <-chan struct{}) error {
 
 	held := func() string { return "" }
 	admin := ""
+	reader := sync.OnceFunc(func() {
+		// Held by nothing: without the database it has one page, which says so (OWN-2).
+		s.group.start(&program.Service{
+			Word: "reader", Path: s.readerPath, Env: readerEnvironment(os.Environ(), c), Socket: c.ReaderSocket(), Log: s.rotated("reader"), Family: s.family,
+		}, s.budget("reader"), hurry)
+	})
 	if s.postgres != nil {
-		keeper := s.group.start(s.postgres, hurry)
-		if err := s.group.await(ctx, keeper, service.Serving); err != nil {
+		keeper := s.group.start(s.postgres, s.budget(postgres.Name), hurry)
+		parked := sync.OnceFunc(func() {
+			reader()
+			s.say("The database is parked. Look at: mangrove status")
+		})
+		if err := s.group.await(ctx, keeper, service.Serving, parked); err != nil {
 			return err
 		}
 		held = func() string {
@@ -134,10 +146,8 @@ func (s *system) up(ctx context.Context, hurry <-chan struct{}) error {
 	s.group.start(&program.Service{
 		Word: "scraper", Path: s.scraperPath, AfterFailure: []string{"after-crash"}, Env: scraperEnvironment(os.Environ(), c),
 		Socket: c.ScraperSocket(), Log: s.rotated("scraper"), Held: held, Family: s.family,
-	}, hurry)
-	s.group.start(&program.Service{
-		Word: "reader", Path: s.readerPath, Env: readerEnvironment(os.Environ(), c), Socket: c.ReaderSocket(), Log: s.rotated("reader"), Held: held, Family: s.family,
-	}, hurry)
+	}, s.budget("scraper"), hurry)
+	reader()
 	if err := s.awaitAll(ctx); err != nil {
 		return err
 	}
@@ -145,6 +155,17 @@ func (s *system) up(ctx context.Context, hurry <-chan struct{}) error {
 	watchClaimCode(ctx, c.ClaimCodeFile(), s.console.out)
 	s.say("Stopping ...")
 	return nil
+}
+
+// budget is the crash budget that is kept of a service, in the data folder. One
+// that cannot be believed is said, and counts as spent (SUP-4).
+func (s *system) budget(name string) *budget.Budget {
+	b, strict := budget.Open(s.config.DataDir, name, budget.Now)
+	if strict != "" {
+		s.log.Error("the crash budget could not be believed and counts as spent", zap.String("name", name), zap.String("because", strict))
+		s.say(fmt.Sprintf("The crash budget of %s could not be believed (%s): it starts parked. See: mangrove status", name, strict))
+	}
+	return b
 }
 
 // migrate brings the database up to date, again when the embedded one went away
@@ -173,12 +194,17 @@ func (s *system) migrate(ctx context.Context, admin string) error {
 	}
 }
 
-// awaitAll returns when every service serves.
+// awaitAll returns when every service serves, or waits for an operator: what can be
+// read is read although something else is parked.
 func (s *system) awaitAll(ctx context.Context) error {
 	for {
 		all := true
 		for _, now := range s.group.statuses() {
-			all = all && now.State == service.Serving
+			switch now.State {
+			case service.Serving, service.RepairRequired, service.Blocked:
+			default:
+				all = false
+			}
 		}
 		if all {
 			return nil

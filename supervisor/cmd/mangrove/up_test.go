@@ -77,7 +77,7 @@ func TestUpServesAndStopsInOrder(t *testing.T) {
 		}
 	}
 	code, out := w.run("status")
-	if code != 0 || !slices.Contains(strings.Split(out, "\n"), "budget: not enforced") || strings.Count(out, "  serving  ") != 3 {
+	if code != 0 || !slices.Contains(strings.Split(out, "\n"), "budget: 3 failures within an hour park a service") || strings.Count(out, "  serving  ") != 3 {
 		t.Errorf("status ended with %d:\n%s", code, out)
 	}
 

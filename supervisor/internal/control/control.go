@@ -1,23 +1,28 @@
 // Package control answers an operator on a unix socket and an external monitor
-// by gRPC health on TCP. It only tells what the keepers know: it starts and
-// stops nothing, and answers with the database down.
+// by gRPC health on TCP. It tells what the keepers know and hands them an
+// operator's acts: it starts and stops nothing itself, and answers with the
+// database down.
 package control
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"mangrove/internal/grpcserver"
 	supervisorv1 "mangrove/proto/gen/supervisor/v1"
+	"mangrove/supervisor/internal/budget"
 	"mangrove/supervisor/internal/service"
 )
-
-// Budget is how the crash budget stands, said in `mangrove status`.
-const Budget = "not enforced"
 
 // Facts are what does not change while the supervisor runs.
 type Facts struct {
@@ -29,9 +34,10 @@ type Facts struct {
 
 // NewOperator makes the operator's server; only peers running as one of uids
 // are answered. services returns every service in start order.
-func NewOperator(log *zap.Logger, facts Facts, services func() []service.Status, uids ...int) *grpcserver.Server {
+// act is what an operator may do to one service.
+func NewOperator(log *zap.Logger, facts Facts, services func() []service.Status, act Act, uids ...int) *grpcserver.Server {
 	s := grpcserver.New(log, grpc.Creds(grpcserver.PeerCredentials(uids...)))
-	supervisorv1.RegisterSupervisorServiceServer(s.Server, &operator{facts: facts, services: services})
+	supervisorv1.RegisterSupervisorServiceServer(s.Server, &operator{log: log, facts: facts, services: services, act: act})
 	s.Set(grpcserver.Liveness, true)
 	s.Set(grpcserver.Readiness, true)
 	return s
@@ -39,15 +45,38 @@ func NewOperator(log *zap.Logger, facts Facts, services func() []service.Status,
 
 type operator struct {
 	supervisorv1.UnimplementedSupervisorServiceServer
+	log      *zap.Logger
 	facts    Facts
 	services func() []service.Status
+	act      Act
+}
+
+// Act does an operator's act on the service of that name.
+type Act func(ctx context.Context, name string, act service.Act) (said string, err error)
+
+// Act does one act, and leaves a line in the log whatever came of it (SUP-5).
+func (o *operator) Act(ctx context.Context, r *supervisorv1.ActRequest) (*supervisorv1.ActResponse, error) {
+	act := service.Act(r.GetAct())
+	if !slices.Contains(service.Acts(), act) {
+		return nil, status.Errorf(codes.InvalidArgument, "%q is no act", r.GetAct())
+	}
+	said, err := o.act(ctx, r.GetService(), act)
+	o.log.Info("operator", zap.String("name", r.GetService()), zap.String("act", string(act)), zap.String("said", said), zap.NamedError("refused", err))
+	switch {
+	case errors.Is(err, service.ErrRefused):
+		_, why, _ := strings.Cut(err.Error(), ": ")
+		return nil, status.Error(codes.FailedPrecondition, why)
+	case err != nil:
+		return nil, status.Error(codes.Unavailable, err.Error())
+	}
+	return &supervisorv1.ActResponse{Said: said}, nil
 }
 
 // GetStatus answers the state of every service.
 func (o *operator) GetStatus(context.Context, *supervisorv1.GetStatusRequest) (*supervisorv1.GetStatusResponse, error) {
 	out := &supervisorv1.GetStatusResponse{
 		Version: o.facts.Version, StartedAt: timestamppb.New(o.facts.Started),
-		Budget: Budget, Address: o.facts.Address, Data: o.facts.Data,
+		Budget: fmt.Sprintf("%d failures within %s park a service", budget.Limit, "an hour"), Address: o.facts.Address, Data: o.facts.Data,
 	}
 	for _, s := range o.services() {
 		row := &supervisorv1.Service{
@@ -57,6 +86,14 @@ func (o *operator) GetStatus(context.Context, *supervisorv1.GetStatusRequest) (*
 		if !s.NextStart.IsZero() {
 			row.NextStart = timestamppb.New(s.NextStart)
 		}
+		row.BudgetLeft = int32(s.Left)
+		if !s.FreesAt.IsZero() {
+			row.BudgetFreesAt = timestamppb.New(s.FreesAt)
+		}
+		for _, e := range s.Exits {
+			row.Exits = append(row.Exits, &supervisorv1.Exit{At: timestamppb.New(e.Wall), What: e.What, LastLines: e.LastLines})
+		}
+		row.NextAct = service.NextAct(s)
 		out.Services = append(out.Services, row)
 	}
 	return out, nil

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"mangrove/internal/pgcluster"
+	"mangrove/supervisor/internal/budget"
 	"mangrove/supervisor/internal/child"
 	"mangrove/supervisor/internal/service"
 )
@@ -71,7 +72,8 @@ func newServer(t *testing.T) (*Server, *log) {
 // keep runs a keeper over s until the test ends or stop is called.
 func keep(t *testing.T, s *Server, out *log) (k *service.Keeper, stop func()) {
 	t.Helper()
-	k = service.NewKeeper(s, nil)
+	b, _ := budget.Open(t.TempDir(), Name, budget.Now)
+	k = service.NewKeeper(s, b, nil)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); k.Run(ctx, nil) }()

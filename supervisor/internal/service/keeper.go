@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"mangrove/supervisor/internal/budget"
 )
 
 // Exit codes with a meaning of their own (SUP-3); config has the whole list.
@@ -84,21 +86,54 @@ type Status struct {
 	Reason string
 	// NextStart is when it is started again, zero unless that is decided.
 	NextStart time.Time
+	// Left is how many failures the budget still allows, FreesAt when a spent one
+	// allows a start again; zero when it is not spent.
+	Left    int
+	FreesAt time.Time
+	// Exits are the failures that are remembered, oldest first.
+	Exits []budget.Failure
 }
 
 // Keeper keeps one program running.
 type Keeper struct {
 	program Program
+	budget  Budget
 	changed func(Status)
+	// requests are an operator's; ended is closed when Run returns.
+	requests chan request
+	ended    chan struct{}
 
 	mu     sync.Mutex
 	status Status
 }
 
+// Budget is what a keeper knows of its service's crash budget (SUP-2, SUP-4).
+type Budget interface {
+	// Fail keeps a failure before it returns, and says whether it parks the service.
+	Fail(what string, lines []string) (parked bool, reason string)
+	// Parked says whether the service must not be started, and why.
+	Parked() (parked bool, reason string)
+	// Rewrite tries again to write a budget that could not be written.
+	Rewrite()
+	// Left is how many failures it may still have, FreesAt when a spent budget allows
+	// a start again.
+	Left() int
+	FreesAt() time.Time
+	// Failures are those that are remembered, oldest first.
+	Failures() []budget.Failure
+	// Reset is an operator's forgiveness; backup is the file as it was.
+	Reset() (backup string, err error)
+}
+
 // NewKeeper makes a keeper that calls changed, which must not block for long,
 // after each change of state or reason.
-func NewKeeper(p Program, changed func(Status)) *Keeper {
-	return &Keeper{program: p, changed: changed, status: Status{Name: p.Name(), State: Stopped, Since: time.Now()}}
+func NewKeeper(p Program, b Budget, changed func(Status)) *Keeper {
+	k := &Keeper{
+		program: p, budget: b, changed: changed, requests: make(chan request), ended: make(chan struct{}),
+		status: Status{Name: p.Name(), State: Stopped, Since: time.Now()},
+	}
+	k.note(k.counted)
+	return k
 }
 
 // Status returns how the service stands now.
@@ -111,55 +146,74 @@ func (k *Keeper) Status() Status {
 // Run keeps the program running until ctx ends, then stops it and returns when
 // it is gone. hurry, when closed, ends the grace of that stop.
 func (k *Keeper) Run(ctx context.Context, hurry <-chan struct{}) {
+	defer close(k.ended)
+	defer k.end()
 	failures := 0 // in a row
 	failed := false
 	for ctx.Err() == nil {
-		if !k.held(ctx) {
-			break
+		if parked, reason := k.budget.Parked(); parked {
+			if k.Status().State != RepairRequired {
+				k.step(Park, func(s *Status) { s.Reason = reason })
+			}
+			k.resting(ctx)
+			failures = 0
+			continue
+		}
+		switch k.held(ctx) {
+		case nothing:
+			return
+		case ActStop:
+			k.resting(ctx)
+			continue
 		}
 		k.step(Start, func(s *Status) { s.Reason = "" })
 		p, err := k.program.Start(ctx, failed)
 		if err != nil && ctx.Err() != nil {
-			break // given up because it was asked to, which is no failure
+			return // given up because it was asked to, which is no failure
 		}
 		if err != nil {
 			failures++
-			k.failed(failures, err.Error(), nil)
-			k.sleep(ctx, pause(failures))
+			k.afterFailure(ctx, failures, err.Error(), nil)
 			continue
 		}
 		failed = false
 		k.note(func(s *Status) { s.PID = p.PID() })
-		served, hung := k.watch(ctx, p) // hung says why we ended it, or is ""
-		if ctx.Err() != nil {
+		end := k.watch(ctx, p)
+		if ctx.Err() != nil || end.asked != nothing {
 			k.step(Stop, nil)
 			p.Stop(hurry)
 			k.step(Gone, func(s *Status) { s.PID = 0 })
-			return
+			failures = 0
+			if end.asked == ActStop {
+				k.resting(ctx)
+			}
+			continue
 		}
-		if served >= steadyAfter {
+		if end.served >= steadyAfter {
 			failures = 0
 		}
 		exit := p.Exit()
 		switch {
-		case hung != "":
+		case end.hung != "":
 			failed = true
 			failures++
-			k.failed(failures, hung, p.LastLines())
-			k.sleep(ctx, pause(failures))
+			k.afterFailure(ctx, failures, end.hung, p.LastLines())
 		case exit.Code == exitConfig:
 			k.refused(exit, p.LastLines(), time.Time{})
-			<-ctx.Done()
+			k.asleep(ctx, 0)
 		case exit.Code == exitLock:
 			k.refused(exit, p.LastLines(), time.Now().Add(lockEvery))
-			k.sleep(ctx, lockEvery)
+			k.asleep(ctx, lockEvery)
 		default:
 			failed = true
 			failures++
-			k.failed(failures, exit.What, p.LastLines())
-			k.sleep(ctx, pause(failures))
+			k.afterFailure(ctx, failures, exit.What, p.LastLines())
 		}
 	}
+}
+
+// end takes whatever state the keeper is in to stopped.
+func (k *Keeper) end() {
 	if k.Status().State != Stopped {
 		k.step(Stop, func(s *Status) { s.NextStart, s.Reason = time.Time{}, "" })
 	}
@@ -168,25 +222,107 @@ func (k *Keeper) Run(ctx context.Context, hurry <-chan struct{}) {
 	}
 }
 
-// held waits until nothing speaks against a start; false means that ctx ended.
-func (k *Keeper) held(ctx context.Context) bool {
+// afterFailure keeps the failure before anything is started again (SUP-4), and
+// either parks the service or waits before its next start.
+func (k *Keeper) afterFailure(ctx context.Context, inARow int, what string, lines []string) {
+	parked, reason := k.budget.Fail(what, lines)
+	if parked {
+		k.step(Park, func(s *Status) {
+			s.PID, s.LastExit, s.LastLines, s.Reason = 0, what, lines, reason
+			k.counted(s)
+		})
+		return
+	}
+	k.step(Fail, func(s *Status) {
+		s.PID, s.LastExit, s.LastLines = 0, what, lines
+		s.NextStart = time.Now().Add(pause(inARow))
+		k.counted(s)
+	})
+	k.asleep(ctx, pause(inARow))
+}
+
+// nothing is no act: ctx ended, or the time was up.
+const nothing Act = ""
+
+// held waits until nothing speaks against a start and returns ActStart; ActStop
+// when the operator wants none, and nothing when ctx ended.
+func (k *Keeper) held(ctx context.Context) Act {
 	for {
 		reason := k.program.Hold()
 		if reason == "" {
-			return ctx.Err() == nil
+			if ctx.Err() != nil {
+				return nothing
+			}
+			return ActStart
 		}
 		if now := k.Status(); now.State != Waiting || now.Reason != reason {
 			k.step(Hold, func(s *Status) { s.Reason, s.NextStart = reason, time.Time{} })
 		}
-		if !k.sleep(ctx, holdEvery) {
-			return false
+		timer := time.NewTimer(holdEvery)
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		case r := <-k.requests:
+			if r.act == ActStop {
+				timer.Stop()
+				k.step(Stop, func(s *Status) { s.Reason = "" })
+				r.accept("%s is stopped; it was waiting", k.program.Name())
+				return ActStop
+			}
+			r.refuse("%s waits: %s", k.program.Name(), reason)
+		}
+		timer.Stop()
+	}
+}
+
+// asleep waits for d, for ever when d is 0, until ctx ends, or for an operator's
+// word: a start comes at once then, and a stop rests until there is another word.
+func (k *Keeper) asleep(ctx context.Context, d time.Duration) {
+	name := k.program.Name()
+	var up <-chan time.Time
+	if d > 0 {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		up = timer.C
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-up:
+			return
+		case r := <-k.requests:
+			switch r.act {
+			case ActStart, ActRestart:
+				r.accept("%s is started", name)
+				return
+			case ActStop:
+				was := k.Status().State
+				k.step(Stop, func(s *Status) { s.NextStart, s.Reason = time.Time{}, "" })
+				r.accept("%s is stopped; it was %s", name, was)
+				k.resting(ctx)
+				return
+			default:
+				r.refuse("stop it first: mangrove stop %s", name)
+			}
 		}
 	}
 }
 
-// watch probes p until it ends, hangs or ctx ends. It returns how long p served
-// and why it was ended, if it was; unless ctx ended, p is gone.
-func (k *Keeper) watch(ctx context.Context, p Process) (served time.Duration, hung string) {
+// ending is how a run came to its end.
+type ending struct {
+	// served is how long it answered.
+	served time.Duration
+	// hung says why we ended it, or is "".
+	hung string
+	// asked is the operator's act that ends it, or nothing.
+	asked Act
+}
+
+// watch probes p until it ends, hangs, is to be stopped or ctx ends. Unless ctx
+// ended or an operator asked, p is gone when it returns.
+func (k *Keeper) watch(ctx context.Context, p Process) ending {
+	name := k.program.Name()
 	var since time.Time
 	began, limit := time.Now(), k.program.StartLimit()
 	missed := 0
@@ -196,29 +332,44 @@ func (k *Keeper) watch(ctx context.Context, p Process) (served time.Duration, hu
 	for {
 		select {
 		case <-ctx.Done():
-			return 0, ""
+			return ending{}
 		case <-p.Done():
+			var served time.Duration
 			if !since.IsZero() {
 				served = time.Since(since)
 			}
-			return served, ""
+			return ending{served: served}
+		case r := <-k.requests:
+			switch r.act {
+			case ActStop:
+				r.accept("%s is stopping", name)
+				return ending{asked: ActStop}
+			case ActRestart:
+				r.accept("%s is restarting", name)
+				return ending{asked: ActRestart}
+			case ActStart:
+				r.refuse("%s runs already", name)
+			default:
+				r.refuse("stop it first: mangrove stop %s", name)
+			}
+			continue
 		case <-timer.C:
 		}
 		err := k.probe(ctx, p)
 		switch {
 		case err == nil && since.IsZero():
 			since, every = time.Now(), probeServing
-			k.step(Ready, nil)
+			k.step(Ready, k.counted)
 		case err == nil:
 			missed = 0
 		case !since.IsZero():
 			if missed++; missed >= misses && ctx.Err() == nil && !ended(p) {
 				p.Kill()
-				return time.Since(since), fmt.Sprintf("%d liveness checks missed in a row; it was ended", misses)
+				return ending{served: time.Since(since), hung: fmt.Sprintf("%d liveness checks missed in a row; it was ended", misses)}
 			}
 		case limit > 0 && time.Since(began) >= limit && ctx.Err() == nil && !ended(p):
 			p.Kill()
-			return 0, fmt.Sprintf("it did not answer within %s of its start and was ended", limit)
+			return ending{hung: fmt.Sprintf("it did not answer within %s of its start and was ended", limit)}
 		}
 		timer.Reset(every)
 	}
@@ -237,13 +388,6 @@ func ended(p Process) bool {
 	default:
 		return false
 	}
-}
-
-func (k *Keeper) failed(inARow int, what string, lines []string) {
-	k.step(Fail, func(s *Status) {
-		s.PID, s.LastExit, s.LastLines = 0, what, lines
-		s.NextStart = time.Now().Add(pause(inARow))
-	})
 }
 
 // refused blocks the service with the last thing the program said as reason.
@@ -290,16 +434,4 @@ func (k *Keeper) note(set func(*Status)) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	set(&k.status)
-}
-
-// sleep waits for d; false means that ctx ended first.
-func (k *Keeper) sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"mangrove/supervisor/internal/budget"
 )
 
 // script is a program whose runs are written down beforehand: it keeps no
@@ -101,25 +103,44 @@ func (p *scriptedRun) Stop(<-chan struct{}) {
 	p.end()
 }
 
+// moment is now on virtual time, by the wall's clock alone.
+func moment() budget.Moment { return budget.Moment{Wall: time.Now()} }
+
+// kept is one keeper at work, on virtual time.
+type kept struct {
+	*Keeper
+	dir    string
+	states []State
+	stop   func()
+}
+
+// start runs a keeper over s with the budget that lies in dir.
+func start(t *testing.T, s *script, dir string) *kept {
+	t.Helper()
+	s.began = time.Now()
+	b, _ := budget.Open(dir, s.Name(), moment)
+	k := &kept{dir: dir}
+	k.Keeper = NewKeeper(s, b, func(now Status) { k.states = append(k.states, now.State) })
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); k.Run(ctx, nil) }()
+	k.stop = func() { cancel(); <-done }
+	return k
+}
+
 // keep runs a keeper over s for d of fake time and returns its status then and
 // the states it went through, stop included.
 func keep(t *testing.T, s *script, d time.Duration, during func()) (Status, []State) {
 	t.Helper()
-	s.began = time.Now()
-	var states []State
-	k := NewKeeper(s, func(now Status) { states = append(states, now.State) })
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() { defer close(done); k.Run(ctx, nil) }()
+	k := start(t, s, t.TempDir())
 	if during != nil {
 		during()
 	}
 	time.Sleep(d)
 	synctest.Wait()
 	at := k.Status()
-	cancel()
-	<-done
-	return at, states
+	k.stop()
+	return at, k.states
 }
 
 func seconds(list []time.Duration) []int {
@@ -131,14 +152,77 @@ func seconds(list []time.Duration) []int {
 }
 
 func TestBackOffDoublesToAMinute(t *testing.T) {
+	var got []int
+	for n := 1; n <= 9; n++ {
+		got = append(got, int(pause(n)/time.Second))
+	}
+	if diff := cmp.Diff([]int{1, 2, 4, 8, 16, 32, 60, 60, 60}, got); diff != "" {
+		t.Errorf("pauses in seconds (-want +got):\n%s", diff)
+	}
+}
+
+// TestTheThirdFailureWithinAnHourParks: there is no fourth start (SUP-2, S-089).
+func TestTheThirdFailureWithinAnHourParks(t *testing.T) {
+	for _, life := range []time.Duration{0, time.Millisecond, time.Second, 10 * time.Second, 59 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &script{runs: []scripted{{life: max(life, time.Nanosecond), exit: Exit{Code: 1, What: "exit code 1"}}}}
+			at, states := keep(t, s, 5*time.Hour, nil)
+			if len(s.starts) != 3 || at.State != RepairRequired || at.Failures != 3 || at.Reason != "3 failures within an hour" {
+				t.Errorf("a life of %s: %d starts, status %+v", life, len(s.starts), at)
+			}
+			if got := states[len(states)-1]; got != Stopped {
+				t.Errorf("it ended %s", got)
+			}
+		})
+	}
+}
+
+// TestTheRollingHour are the vectors of P1 and S-090, through the keeper.
+func TestTheRollingHour(t *testing.T) {
+	tests := []struct {
+		name   string
+		at     []time.Duration // failures, since the first start
+		parked bool
+	}{
+		{"0:00, 0:30, 0:59:59", []time.Duration{0, 30 * time.Minute, time.Hour - time.Second}, true},
+		{"0:00, 0:30, 1:00:00", []time.Duration{0, 30 * time.Minute, time.Hour}, false},
+		{"0, 25, 59 minutes", []time.Duration{0, 25 * time.Minute, 59 * time.Minute}, true},
+		{"0, 25, 61, 86 minutes", []time.Duration{0, 25 * time.Minute, 61 * time.Minute, 86 * time.Minute}, false},
+		{"every 31 minutes for a day", func() (out []time.Duration) {
+			for i := range 47 {
+				out = append(out, time.Duration(i)*31*time.Minute)
+			}
+			return out
+		}(), false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &script{}
+				began := time.Duration(0)
+				for i, at := range tt.at {
+					s.runs = append(s.runs, scripted{life: max(at-began, time.Nanosecond), exit: Exit{Code: 1, What: "exit code 1"}})
+					began = max(at, began) + pause(1)
+					if i == 1 && tt.at[1]-tt.at[0] < steadyAfter {
+						began += pause(2) - pause(1)
+					}
+				}
+				s.runs = append(s.runs, scripted{})
+				at, _ := keep(t, s, 48*time.Hour, nil)
+				if (at.State == RepairRequired) != tt.parked || (at.State == Serving) == tt.parked {
+					t.Errorf("it is %s after failures at %v, want parked %v", at.State, tt.at, tt.parked)
+				}
+			})
+		})
+	}
+}
+
+// TestLastWordsAreKept with each failure.
+func TestLastWordsAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &script{runs: []scripted{{life: time.Millisecond, exit: Exit{Code: 1, What: "exit code 1"}, lines: []string{"a", "b"}}}}
+		s := &script{runs: []scripted{{life: time.Millisecond, exit: Exit{Code: 1, What: "exit code 1"}, lines: []string{"a", "b"}}, {}}}
 		at, _ := keep(t, s, 4*time.Minute, nil)
-		want := []int{0, 1, 3, 7, 15, 31, 63, 123, 183}
-		if diff := cmp.Diff(want, seconds(s.starts)); diff != "" {
-			t.Errorf("starts at second (-want +got):\n%s", diff)
-		}
-		if at.State != BackingOff || at.Failures != len(want) || at.LastExit != "exit code 1" || at.PID != 0 || at.NextStart.IsZero() {
+		if at.State != Serving || at.Failures != 1 || at.LastExit != "exit code 1" || at.Left != 2 || len(at.Exits) != 1 || at.Exits[0].What != "exit code 1" {
 			t.Errorf("status %+v", at)
 		}
 		if diff := cmp.Diff([]string{"a", "b"}, at.LastLines); diff != "" {
@@ -153,22 +237,22 @@ func TestBackOffForgetsAfterTenMinutesOfServing(t *testing.T) {
 		served time.Duration
 		pause  time.Duration
 	}{
-		{"just short", 9 * time.Minute, 4 * time.Second},
+		{"just short", 9 * time.Minute, 2 * time.Second},
 		{"ten minutes", 11 * time.Minute, time.Second},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				quick := scripted{life: time.Millisecond, exit: Exit{Code: 1, What: "exit code 1"}}
-				s := &script{runs: []scripted{quick, quick, {life: tt.served, exit: Exit{Code: 0, What: "exit code 0"}}, {}}}
+				s := &script{runs: []scripted{quick, {life: tt.served, exit: Exit{Code: 0, What: "exit code 0"}}, {}}}
 				at, _ := keep(t, s, time.Hour, nil)
-				if len(s.starts) != 4 {
-					t.Fatalf("%d starts, want 4", len(s.starts))
+				if len(s.starts) != 3 {
+					t.Fatalf("%d starts, want 3", len(s.starts))
 				}
-				if got := s.starts[3] - s.starts[2] - tt.served; got != tt.pause {
+				if got := s.starts[2] - s.starts[1] - tt.served; got != tt.pause {
 					t.Errorf("pause %s, want %s", got, tt.pause)
 				}
-				if at.State != Serving || at.Failures != 3 {
+				if at.State != Serving || at.Failures != 2 {
 					t.Errorf("status %+v", at)
 				}
 			})

@@ -1,8 +1,8 @@
 // Package service keeps one supervised program running: a table says which
 // states there are and how one follows another, and one keeper per program
 // walks it on its own (SUP-1). It holds no process, socket or file: those come
-// in through interfaces, so that hours of waiting are tested in no time. It
-// does not count a crash budget: `mangrove status` says so.
+// in through interfaces, so that hours of waiting are tested in no time. What a
+// failure costs is counted by the budget it is handed.
 package service
 
 import "slices"
@@ -104,6 +104,7 @@ func Table() []Row {
 		{Blocked, Stop, Stopped, false},
 
 		{RepairRequired, Start, Starting, false},
+		{RepairRequired, Hold, Waiting, false},
 		{RepairRequired, Stop, Stopped, false},
 
 		{Stopping, Gone, Stopped, false},

@@ -71,7 +71,7 @@ type GetStatusResponse struct {
 	StartedAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
 	// services are listed in start order.
 	Services []*Service `protobuf:"bytes,3,rep,name=services,proto3" json:"services,omitempty"`
-	// budget says how the crash budget stands; "not enforced" until it is.
+	// budget says what the crash budget is, in one line.
 	Budget string `protobuf:"bytes,4,opt,name=budget,proto3" json:"budget,omitempty"`
 	// address is where a browser finds the reader.
 	Address string `protobuf:"bytes,5,opt,name=address,proto3" json:"address,omitempty"`
@@ -173,7 +173,15 @@ type Service struct {
 	// reason says why it waits or is blocked, or "".
 	Reason string `protobuf:"bytes,8,opt,name=reason,proto3" json:"reason,omitempty"`
 	// next_start is when a backing-off service is started again.
-	NextStart     *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=next_start,json=nextStart,proto3" json:"next_start,omitempty"`
+	NextStart *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=next_start,json=nextStart,proto3" json:"next_start,omitempty"`
+	// budget_left is how many failures the service may still have within the hour.
+	BudgetLeft int32 `protobuf:"varint,10,opt,name=budget_left,json=budgetLeft,proto3" json:"budget_left,omitempty"`
+	// budget_frees_at is when a spent budget allows a start again; unset otherwise.
+	BudgetFreesAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=budget_frees_at,json=budgetFreesAt,proto3" json:"budget_frees_at,omitempty"`
+	// exits are the failures that are remembered, oldest first.
+	Exits []*Exit `protobuf:"bytes,12,rep,name=exits,proto3" json:"exits,omitempty"`
+	// next_act says what an operator may do next, or "".
+	NextAct       string `protobuf:"bytes,13,opt,name=next_act,json=nextAct,proto3" json:"next_act,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -271,6 +279,199 @@ func (x *Service) GetNextStart() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *Service) GetBudgetLeft() int32 {
+	if x != nil {
+		return x.BudgetLeft
+	}
+	return 0
+}
+
+func (x *Service) GetBudgetFreesAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.BudgetFreesAt
+	}
+	return nil
+}
+
+func (x *Service) GetExits() []*Exit {
+	if x != nil {
+		return x.Exits
+	}
+	return nil
+}
+
+func (x *Service) GetNextAct() string {
+	if x != nil {
+		return x.NextAct
+	}
+	return ""
+}
+
+// Exit is one exit nobody asked for, or its like.
+type Exit struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// at is when it happened.
+	At *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`
+	// what describes it.
+	What string `protobuf:"bytes,2,opt,name=what,proto3" json:"what,omitempty"`
+	// last_lines are the last lines the service printed before it.
+	LastLines     []string `protobuf:"bytes,3,rep,name=last_lines,json=lastLines,proto3" json:"last_lines,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Exit) Reset() {
+	*x = Exit{}
+	mi := &file_mangrove_supervisor_v1_supervisor_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Exit) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Exit) ProtoMessage() {}
+
+func (x *Exit) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_supervisor_v1_supervisor_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Exit.ProtoReflect.Descriptor instead.
+func (*Exit) Descriptor() ([]byte, []int) {
+	return file_mangrove_supervisor_v1_supervisor_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Exit) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *Exit) GetWhat() string {
+	if x != nil {
+		return x.What
+	}
+	return ""
+}
+
+func (x *Exit) GetLastLines() []string {
+	if x != nil {
+		return x.LastLines
+	}
+	return nil
+}
+
+// ActRequest names a service and an act.
+type ActRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// service is "postgres", "scraper" or "reader".
+	Service string `protobuf:"bytes,1,opt,name=service,proto3" json:"service,omitempty"`
+	// act is "start", "stop", "restart" or "reset-budget".
+	Act           string `protobuf:"bytes,2,opt,name=act,proto3" json:"act,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ActRequest) Reset() {
+	*x = ActRequest{}
+	mi := &file_mangrove_supervisor_v1_supervisor_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ActRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ActRequest) ProtoMessage() {}
+
+func (x *ActRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_supervisor_v1_supervisor_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ActRequest.ProtoReflect.Descriptor instead.
+func (*ActRequest) Descriptor() ([]byte, []int) {
+	return file_mangrove_supervisor_v1_supervisor_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ActRequest) GetService() string {
+	if x != nil {
+		return x.Service
+	}
+	return ""
+}
+
+func (x *ActRequest) GetAct() string {
+	if x != nil {
+		return x.Act
+	}
+	return ""
+}
+
+// ActResponse says what came of it.
+type ActResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// said is one line for the operator.
+	Said          string `protobuf:"bytes,1,opt,name=said,proto3" json:"said,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ActResponse) Reset() {
+	*x = ActResponse{}
+	mi := &file_mangrove_supervisor_v1_supervisor_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ActResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ActResponse) ProtoMessage() {}
+
+func (x *ActResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_supervisor_v1_supervisor_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ActResponse.ProtoReflect.Descriptor instead.
+func (*ActResponse) Descriptor() ([]byte, []int) {
+	return file_mangrove_supervisor_v1_supervisor_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *ActResponse) GetSaid() string {
+	if x != nil {
+		return x.Said
+	}
+	return ""
+}
+
 var File_mangrove_supervisor_v1_supervisor_proto protoreflect.FileDescriptor
 
 const file_mangrove_supervisor_v1_supervisor_proto_rawDesc = "" +
@@ -284,7 +485,7 @@ const file_mangrove_supervisor_v1_supervisor_proto_rawDesc = "" +
 	"\bservices\x18\x03 \x03(\v2\x1f.mangrove.supervisor.v1.ServiceR\bservices\x12\x16\n" +
 	"\x06budget\x18\x04 \x01(\tR\x06budget\x12\x18\n" +
 	"\aaddress\x18\x05 \x01(\tR\aaddress\x12\x12\n" +
-	"\x04data\x18\x06 \x01(\tR\x04data\"\xa2\x02\n" +
+	"\x04data\x18\x06 \x01(\tR\x04data\"\xd6\x03\n" +
 	"\aService\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x120\n" +
@@ -296,9 +497,27 @@ const file_mangrove_supervisor_v1_supervisor_proto_rawDesc = "" +
 	"last_lines\x18\a \x03(\tR\tlastLines\x12\x16\n" +
 	"\x06reason\x18\b \x01(\tR\x06reason\x129\n" +
 	"\n" +
-	"next_start\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\tnextStart2u\n" +
+	"next_start\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\tnextStart\x12\x1f\n" +
+	"\vbudget_left\x18\n" +
+	" \x01(\x05R\n" +
+	"budgetLeft\x12B\n" +
+	"\x0fbudget_frees_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\rbudgetFreesAt\x122\n" +
+	"\x05exits\x18\f \x03(\v2\x1c.mangrove.supervisor.v1.ExitR\x05exits\x12\x19\n" +
+	"\bnext_act\x18\r \x01(\tR\anextAct\"e\n" +
+	"\x04Exit\x12*\n" +
+	"\x02at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x12\n" +
+	"\x04what\x18\x02 \x01(\tR\x04what\x12\x1d\n" +
+	"\n" +
+	"last_lines\x18\x03 \x03(\tR\tlastLines\"8\n" +
+	"\n" +
+	"ActRequest\x12\x18\n" +
+	"\aservice\x18\x01 \x01(\tR\aservice\x12\x10\n" +
+	"\x03act\x18\x02 \x01(\tR\x03act\"!\n" +
+	"\vActResponse\x12\x12\n" +
+	"\x04said\x18\x01 \x01(\tR\x04said2\xc5\x01\n" +
 	"\x11SupervisorService\x12`\n" +
-	"\tGetStatus\x12(.mangrove.supervisor.v1.GetStatusRequest\x1a).mangrove.supervisor.v1.GetStatusResponseB/Z-mangrove/proto/gen/supervisor/v1;supervisorv1b\x06proto3"
+	"\tGetStatus\x12(.mangrove.supervisor.v1.GetStatusRequest\x1a).mangrove.supervisor.v1.GetStatusResponse\x12N\n" +
+	"\x03Act\x12\".mangrove.supervisor.v1.ActRequest\x1a#.mangrove.supervisor.v1.ActResponseB/Z-mangrove/proto/gen/supervisor/v1;supervisorv1b\x06proto3"
 
 var (
 	file_mangrove_supervisor_v1_supervisor_proto_rawDescOnce sync.Once
@@ -312,25 +531,33 @@ func file_mangrove_supervisor_v1_supervisor_proto_rawDescGZIP() []byte {
 	return file_mangrove_supervisor_v1_supervisor_proto_rawDescData
 }
 
-var file_mangrove_supervisor_v1_supervisor_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_mangrove_supervisor_v1_supervisor_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_mangrove_supervisor_v1_supervisor_proto_goTypes = []any{
 	(*GetStatusRequest)(nil),      // 0: mangrove.supervisor.v1.GetStatusRequest
 	(*GetStatusResponse)(nil),     // 1: mangrove.supervisor.v1.GetStatusResponse
 	(*Service)(nil),               // 2: mangrove.supervisor.v1.Service
-	(*timestamppb.Timestamp)(nil), // 3: google.protobuf.Timestamp
+	(*Exit)(nil),                  // 3: mangrove.supervisor.v1.Exit
+	(*ActRequest)(nil),            // 4: mangrove.supervisor.v1.ActRequest
+	(*ActResponse)(nil),           // 5: mangrove.supervisor.v1.ActResponse
+	(*timestamppb.Timestamp)(nil), // 6: google.protobuf.Timestamp
 }
 var file_mangrove_supervisor_v1_supervisor_proto_depIdxs = []int32{
-	3, // 0: mangrove.supervisor.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
+	6, // 0: mangrove.supervisor.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
 	2, // 1: mangrove.supervisor.v1.GetStatusResponse.services:type_name -> mangrove.supervisor.v1.Service
-	3, // 2: mangrove.supervisor.v1.Service.since:type_name -> google.protobuf.Timestamp
-	3, // 3: mangrove.supervisor.v1.Service.next_start:type_name -> google.protobuf.Timestamp
-	0, // 4: mangrove.supervisor.v1.SupervisorService.GetStatus:input_type -> mangrove.supervisor.v1.GetStatusRequest
-	1, // 5: mangrove.supervisor.v1.SupervisorService.GetStatus:output_type -> mangrove.supervisor.v1.GetStatusResponse
-	5, // [5:6] is the sub-list for method output_type
-	4, // [4:5] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	6, // 2: mangrove.supervisor.v1.Service.since:type_name -> google.protobuf.Timestamp
+	6, // 3: mangrove.supervisor.v1.Service.next_start:type_name -> google.protobuf.Timestamp
+	6, // 4: mangrove.supervisor.v1.Service.budget_frees_at:type_name -> google.protobuf.Timestamp
+	3, // 5: mangrove.supervisor.v1.Service.exits:type_name -> mangrove.supervisor.v1.Exit
+	6, // 6: mangrove.supervisor.v1.Exit.at:type_name -> google.protobuf.Timestamp
+	0, // 7: mangrove.supervisor.v1.SupervisorService.GetStatus:input_type -> mangrove.supervisor.v1.GetStatusRequest
+	4, // 8: mangrove.supervisor.v1.SupervisorService.Act:input_type -> mangrove.supervisor.v1.ActRequest
+	1, // 9: mangrove.supervisor.v1.SupervisorService.GetStatus:output_type -> mangrove.supervisor.v1.GetStatusResponse
+	5, // 10: mangrove.supervisor.v1.SupervisorService.Act:output_type -> mangrove.supervisor.v1.ActResponse
+	9, // [9:11] is the sub-list for method output_type
+	7, // [7:9] is the sub-list for method input_type
+	7, // [7:7] is the sub-list for extension type_name
+	7, // [7:7] is the sub-list for extension extendee
+	0, // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_mangrove_supervisor_v1_supervisor_proto_init() }
@@ -344,7 +571,7 @@ func file_mangrove_supervisor_v1_supervisor_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mangrove_supervisor_v1_supervisor_proto_rawDesc), len(file_mangrove_supervisor_v1_supervisor_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   3,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -23,6 +23,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	SupervisorService_GetStatus_FullMethodName = "/mangrove.supervisor.v1.SupervisorService/GetStatus"
+	SupervisorService_Act_FullMethodName       = "/mangrove.supervisor.v1.SupervisorService/Act"
 )
 
 // SupervisorServiceClient is the client API for SupervisorService service.
@@ -33,6 +34,9 @@ const (
 type SupervisorServiceClient interface {
 	// GetStatus answers the state of every service.
 	GetStatus(ctx context.Context, in *GetStatusRequest, opts ...grpc.CallOption) (*GetStatusResponse, error)
+	// Act does one of an operator's acts on one service; FAILED_PRECONDITION, with
+	// what would be allowed, when it is refused (SUP-5).
+	Act(ctx context.Context, in *ActRequest, opts ...grpc.CallOption) (*ActResponse, error)
 }
 
 type supervisorServiceClient struct {
@@ -53,6 +57,16 @@ func (c *supervisorServiceClient) GetStatus(ctx context.Context, in *GetStatusRe
 	return out, nil
 }
 
+func (c *supervisorServiceClient) Act(ctx context.Context, in *ActRequest, opts ...grpc.CallOption) (*ActResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ActResponse)
+	err := c.cc.Invoke(ctx, SupervisorService_Act_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // SupervisorServiceServer is the server API for SupervisorService service.
 // All implementations must embed UnimplementedSupervisorServiceServer
 // for forward compatibility.
@@ -61,6 +75,9 @@ func (c *supervisorServiceClient) GetStatus(ctx context.Context, in *GetStatusRe
 type SupervisorServiceServer interface {
 	// GetStatus answers the state of every service.
 	GetStatus(context.Context, *GetStatusRequest) (*GetStatusResponse, error)
+	// Act does one of an operator's acts on one service; FAILED_PRECONDITION, with
+	// what would be allowed, when it is refused (SUP-5).
+	Act(context.Context, *ActRequest) (*ActResponse, error)
 	mustEmbedUnimplementedSupervisorServiceServer()
 }
 
@@ -73,6 +90,9 @@ type UnimplementedSupervisorServiceServer struct{}
 
 func (UnimplementedSupervisorServiceServer) GetStatus(context.Context, *GetStatusRequest) (*GetStatusResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetStatus not implemented")
+}
+func (UnimplementedSupervisorServiceServer) Act(context.Context, *ActRequest) (*ActResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Act not implemented")
 }
 func (UnimplementedSupervisorServiceServer) mustEmbedUnimplementedSupervisorServiceServer() {}
 func (UnimplementedSupervisorServiceServer) testEmbeddedByValue()                           {}
@@ -113,6 +133,24 @@ func _SupervisorService_GetStatus_Handler(srv interface{}, ctx context.Context, 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _SupervisorService_Act_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ActRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SupervisorServiceServer).Act(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SupervisorService_Act_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SupervisorServiceServer).Act(ctx, req.(*ActRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // SupervisorService_ServiceDesc is the grpc.ServiceDesc for SupervisorService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -123,6 +161,10 @@ var SupervisorService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetStatus",
 			Handler:    _SupervisorService_GetStatus_Handler,
+		},
+		{
+			MethodName: "Act",
+			Handler:    _SupervisorService_Act_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},
