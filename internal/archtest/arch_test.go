@@ -46,7 +46,7 @@ var may = map[string][]string{
 	"scraper/internal/source/sample/samplesite": {},
 	"scraper/internal/source/mangadex":          {"scraper/internal/source", "internal/fault"},
 	"scraper/internal/source/sourcetest":        {"scraper/internal/source", "scraper/internal/poll", "internal/fault", "internal/fakesite"},
-	"scraper/internal/source/declared":          {"scraper/internal/source", "internal/fault"},
+	"scraper/internal/source/declared":          {"scraper/internal/source", "scraper/internal/source/feed", "scraper/internal/source/opds", "scraper/internal/label", "internal/fault"},
 	"scraper/internal/source/markup":            {"scraper/internal/source"},
 	"scraper/internal/source/feed":              {"scraper/internal/source", "scraper/internal/source/markup", "scraper/internal/label", "internal/fault"},
 	"scraper/internal/source/opds":              {"scraper/internal/source", "scraper/internal/source/markup", "scraper/internal/label", "internal/fault"},

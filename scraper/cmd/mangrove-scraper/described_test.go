@@ -133,6 +133,10 @@ func TestSitesDescribedWhileItRuns(t *testing.T) {
 	}
 
 	r.look(ctx)
+	site.On("/feed.xml", fakesite.Bytes("application/rss+xml", []byte(`<rss version="2.0"><channel><title>Lantern</title><item><guid>1</guid></item></channel></rss>`)))
+	r.put("lantern.yaml", "kind: feed\nname: Lantern\naddress: "+site.URL+"/feed.xml\npacing: 1s\n")
+	r.look(ctx)
+	asked("/feed.xml")
 	r.put("comic.yaml", describe(host, "Comic", "one"))
 	r.put("sample.yaml", describe(host, "Mine", "one"))
 	r.look(ctx)

@@ -76,7 +76,7 @@ func New(o Options) *Client {
 	c := &Client{o: o}
 	c.http = &http.Client{
 		Jar: jar,
-		Transport: &http.Transport{
+		Transport: signed{o.Site.Login, &http.Transport{
 			Proxy:                  nil,
 			DialContext:            dialer.DialContext,
 			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
@@ -86,7 +86,7 @@ func New(o Options) *Client {
 			IdleConnTimeout:        90 * time.Second,
 			TLSHandshakeTimeout:    15 * time.Second,
 			MaxResponseHeaderBytes: 1 << 20,
-		},
+		}},
 		CheckRedirect: func(req *http.Request, via []*http.Request) error {
 			return Redirected(c.o.Site, via[len(via)-1].URL, req.URL, req.Response.StatusCode, len(via))
 		},

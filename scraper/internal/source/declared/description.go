@@ -4,6 +4,7 @@ package declared
 // holds that page to this list.
 type description struct {
 	At             place
+	Kind           text         `yaml:"kind"`
 	Key            text         `yaml:"key"`
 	Name           text         `yaml:"name"`
 	Hosts          []text       `yaml:"hosts"`

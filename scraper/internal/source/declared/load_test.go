@@ -38,10 +38,10 @@ func (s *shelf) remove(name string) {
 	}
 }
 
-func keysIn(sites []*Described) string {
+func keysIn(sites []*Loaded) string {
 	var out []string
 	for _, s := range sites {
-		out = append(out, s.site.Key)
+		out = append(out, s.Site().Key)
 	}
 	slices.Sort(out)
 	return strings.Join(out, " ")

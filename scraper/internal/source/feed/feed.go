@@ -1,6 +1,6 @@
 // Package feed is the adapter of web comics that publish a feed, RSS or Atom: a
 // feed is a Site with one Series, its items are the chapters. It is declared by a
-// Config and there is none by default.
+// Config, which package declared makes of a file, and there is none by default.
 //
 // A feed lists what is newest. Chapters it no longer lists stay known and are
 // marked as gone from the Site; those it dropped before it was followed are not
@@ -134,7 +134,7 @@ func (a *Adapter) series(read *gofeed.Feed, base *url.URL) source.Series {
 
 // within returns address if it lies on the Site's hosts.
 func (a *Adapter) within(address string) string {
-	if !markup.Within(address, a.config.Hosts) {
+	if !markup.Within(address, a.site.Hosts) {
 		return ""
 	}
 	return address
@@ -159,7 +159,7 @@ func (a *Adapter) chapter(base *url.URL, read *gofeed.Feed, item *gofeed.Item) (
 	}
 	// An item that leads off the Site's hosts and shows no image of its own is a
 	// pointer to somebody else's pages (JOB-10).
-	c.External = !markup.Within(c.URL, a.config.Hosts) && len(a.inItem(base, item)) == 0
+	c.External = !markup.Within(c.URL, a.site.Hosts) && len(a.inItem(base, item)) == 0
 	return c, nil
 }
 
