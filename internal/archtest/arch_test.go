@@ -44,7 +44,7 @@ var may = map[string][]string{
 	"scraper/internal/label":                    {"scraper/internal/source"},
 	"scraper/internal/source/sample":            {"scraper/internal/source", "scraper/internal/source/sample/samplesite", "internal/fault"},
 	"scraper/internal/source/sample/samplesite": {},
-	"scraper/internal/source/mangadex":          {"scraper/internal/source", "internal/fault"},
+	"scraper/internal/source/mangadex":          {"scraper/internal/source", "scraper/internal/label", "internal/fault"},
 	"scraper/internal/source/sourcetest":        {"scraper/internal/source", "scraper/internal/poll", "internal/fault", "internal/fakesite"},
 	"scraper/internal/source/declared":          {"scraper/internal/source", "scraper/internal/source/feed", "scraper/internal/source/opds", "scraper/internal/label", "internal/fault"},
 	"scraper/internal/source/markup":            {"scraper/internal/source"},

@@ -67,6 +67,7 @@ type chaptersText struct {
 	Count     *valueText  `yaml:"count"`
 	ID        *valueText  `yaml:"id"`
 	Address   *valueText  `yaml:"address"`
+	Label     *valueText  `yaml:"label"`
 	Number    *valueText  `yaml:"number"`
 	Volume    *valueText  `yaml:"volume"`
 	Title     *valueText  `yaml:"title"`

@@ -70,19 +70,20 @@ func (a *Adapter) Series(ctx context.Context, f source.Fetcher, ask source.Ask) 
 	if resp.Permanent {
 		r.MovedTo = resp.URL
 	}
-	seen := map[string]bool{}
+	shown := map[string]string{}
 	for _, item := range read.Items {
 		c, err := a.chapter(base, read, item)
 		if err != nil {
 			return source.Reading{}, err
 		}
-		if seen[c.ID] {
+		if _, again := shown[c.ID]; again {
 			continue // the same item again
 		}
-		seen[c.ID] = true
+		shown[c.ID] = plain(item.Title)
 		c.Order = len(r.Chapters)
 		r.Chapters = append(r.Chapters, c)
 	}
+	label.Doubt(r.Chapters, shown)
 	return r, nil
 }
 
@@ -146,11 +147,8 @@ func (a *Adapter) chapter(base *url.URL, read *gofeed.Feed, item *gofeed.Item) (
 		return source.Chapter{}, source.Unparsed(base.String(), "the item %q has neither id nor address", item.Title)
 	}
 	shown := plain(item.Title)
-	l := label.Parse(plain(read.Title), shown)
-	c := source.Chapter{ID: id, Number: l.Number, Volume: l.Volume, Title: l.Title, Language: a.config.Language, URL: link, Published: published(item)}
-	if c.Number == "" || c.Title == "" && l.Special != "" {
-		c.Title = shown
-	}
+	c := source.Chapter{ID: id, Language: a.config.Language, URL: link, Published: published(item)}
+	label.Fill(&c, plain(read.Title), shown)
 	if c.Language == "" {
 		c.Language = read.Language
 	}

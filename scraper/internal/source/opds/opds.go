@@ -119,7 +119,7 @@ func (a *Adapter) Series(ctx context.Context, f source.Fetcher, ask source.Ask) 
 		return source.Reading{}, source.NotFound(ask.SeriesID)
 	}
 	var r source.Reading
-	seen := map[string]bool{}
+	shown := map[string]string{}
 	first := true
 	err := a.walk(ctx, f, address, ask.Validators, func(p *page) (bool, error) {
 		if p.resp.NotModified {
@@ -144,10 +144,10 @@ func (a *Adapter) Series(ctx context.Context, f source.Fetcher, ask source.Ask) 
 			if err != nil {
 				return false, err
 			}
-			if !ok || seen[c.ID] {
+			if _, again := shown[c.ID]; !ok || again {
 				continue
 			}
-			seen[c.ID] = true
+			shown[c.ID] = line(p.Entries[i].Title)
 			c.Order = len(r.Chapters)
 			r.Chapters = append(r.Chapters, c)
 		}
@@ -156,6 +156,7 @@ func (a *Adapter) Series(ctx context.Context, f source.Fetcher, ask source.Ask) 
 		}
 		return true, nil
 	})
+	label.Doubt(r.Chapters, shown)
 	return r, err
 }
 
@@ -186,15 +187,10 @@ func (a *Adapter) chapter(p *page, series string, e *entry) (source.Chapter, boo
 	if id == "" || len(id) > 200 {
 		return source.Chapter{}, false, source.Unparsed(p.resp.URL, "the book %q has no id, or a very long one", line(e.Title))
 	}
-	l := label.Parse(series, line(e.Title))
-	c := source.Chapter{
-		ID: id, Number: l.Number, Volume: l.Volume, Title: l.Title, Language: line(e.Language), URL: p.resp.URL, External: !streamed, Published: e.published(),
-	}
+	c := source.Chapter{ID: id, Language: line(e.Language), URL: p.resp.URL, External: !streamed, Published: e.published()}
+	label.Fill(&c, series, line(e.Title))
 	if c.Language == "" {
 		c.Language = a.config.Language
-	}
-	if c.Number == "" && c.Volume == "" {
-		c.Title = line(e.Title)
 	}
 	return c, true, nil
 }
