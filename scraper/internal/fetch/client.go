@@ -25,6 +25,15 @@ import (
 // been read. An error is classified: a circuit that is not closed is no request.
 type Slots interface {
 	Acquire(ctx context.Context, want source.Want) (release func(), err error)
+	Turns
+}
+
+// Turns is for who holds the slot of a page that asks for more by itself, in a
+// browser. Sent says that the page itself is asked for only now, from which the
+// pacing counts; Again returns when one more request may be sent.
+type Turns interface {
+	Sent()
+	Again(ctx context.Context) error
 }
 
 // Limits of one request (JOB-13, C20).
