@@ -99,7 +99,7 @@ func run(ctx context.Context, cfg config.Config, log *zap.Logger) error {
 
 	server := grpcserver.New(log, grpc.Creds(grpcserver.PeerCredentials(os.Geteuid())))
 	scraperv1.RegisterScraperServiceServer(server.Server, &rpc.Server{
-		Version: version, Started: time.Now(), Store: db, Covers: covers, Hub: hub, Adapters: registry, Wake: wake, Searches: lanes, Browser: pages.Available,
+		Version: version, Started: time.Now(), Store: db, Covers: covers, Hub: hub, Adapters: registry, Wake: wake, Searches: lanes, Browser: pages.Available, Unread: described.unread,
 		Follows: &follow.Reconciler{Store: db, Queue: queue.New(db), Adapters: registry, Wake: wake},
 	})
 	listener, err := grpcserver.ListenUnix(cfg.ScraperSocket())

@@ -92,9 +92,7 @@ func statusFault(address string, resp *http.Response, now time.Time) error {
 	}
 	switch {
 	case byHeader:
-		f := fault.Newf(fault.Access, "get", subject, "the Site asks visitors to prove that they are human (status %d)", status).WithEvidence(fault.Answered)
-		f.RetryAfter = after
-		return f
+		return challenged(subject, after)
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusTooManyRequests:
 		f := fault.Newf(fault.Access, "get", subject, "the Site refused: %w", &source.Status{Code: status}).WithEvidence(fault.Answered)
 		f.RetryAfter = after
@@ -145,7 +143,7 @@ func bodyFault(address string, want source.Want, mediaType string, body []byte) 
 	head := bytes.ToLower(body[:min(len(body), 64<<10)])
 	if mediaType == "text/html" || bytes.Contains(head[:min(len(head), 512)], []byte("<html")) {
 		if isChallenge(body) {
-			return challenged(subject)
+			return challenged(subject, time.Time{})
 		}
 	}
 	wrong := func() error {
@@ -197,9 +195,12 @@ func beginsLikeFeed(head []byte) bool {
 	return false
 }
 
-// challenged is the refusal of a Site that asks visitors to prove that they are human.
-func challenged(subject string) *fault.Error {
-	return fault.Newf(fault.Access, "get", subject, "the Site asks visitors to prove that they are human").WithEvidence(fault.Answered)
+// challenged is the refusal of a Site that asks visitors to prove that they are
+// human, with the time before which it wants no further request, if it names one.
+func challenged(subject string, after time.Time) *fault.Error {
+	f := fault.Newf(fault.Access, "get", subject, "the Site asks visitors to prove that they are human").WithEvidence(fault.Answered)
+	f.RetryAfter = after
+	return f
 }
 
 func orUntyped(mediaType string) string {

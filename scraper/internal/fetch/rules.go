@@ -94,9 +94,7 @@ func Unmasked(address string, err error, header http.Header, head []byte, now ti
 	if fault.Is(err, fault.Access) || mediaTypeOf(header) != "text/html" || !isChallenge(head) {
 		return err
 	}
-	refusal := challenged(logging.URL(address))
-	refusal.RetryAfter = retryAfter(header, now)
-	return refusal
+	return challenged(logging.URL(address), retryAfter(header, now))
 }
 
 // Page judges a page by what it is and returns its media type.

@@ -1962,7 +1962,9 @@ type ListLanesResponse struct {
 	// lanes are the Lanes.
 	Lanes []*LaneDetail `protobuf:"bytes,1,rep,name=lanes,proto3" json:"lanes,omitempty"`
 	// pruned_before is the time before which no Pass is kept.
-	PrunedBefore  *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=pruned_before,json=prunedBefore,proto3" json:"pruned_before,omitempty"`
+	PrunedBefore *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=pruned_before,json=prunedBefore,proto3" json:"pruned_before,omitempty"`
+	// unread are descriptions of Sites that are not read, by file.
+	Unread        []*UnreadDescription `protobuf:"bytes,3,rep,name=unread,proto3" json:"unread,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2011,6 +2013,141 @@ func (x *ListLanesResponse) GetPrunedBefore() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *ListLanesResponse) GetUnread() []*UnreadDescription {
+	if x != nil {
+		return x.Unread
+	}
+	return nil
+}
+
+// UnreadDescription is a file that should describe a Site and has mistakes.
+type UnreadDescription struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// file is its name below the data folder, such as sites/comic.yaml.
+	File string `protobuf:"bytes,1,opt,name=file,proto3" json:"file,omitempty"`
+	// problems are what is wrong with it, in order.
+	Problems []*DescriptionProblem `protobuf:"bytes,2,rep,name=problems,proto3" json:"problems,omitempty"`
+	// kept is true when its Site goes on as it was described before.
+	Kept          bool `protobuf:"varint,3,opt,name=kept,proto3" json:"kept,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UnreadDescription) Reset() {
+	*x = UnreadDescription{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UnreadDescription) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UnreadDescription) ProtoMessage() {}
+
+func (x *UnreadDescription) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UnreadDescription.ProtoReflect.Descriptor instead.
+func (*UnreadDescription) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *UnreadDescription) GetFile() string {
+	if x != nil {
+		return x.File
+	}
+	return ""
+}
+
+func (x *UnreadDescription) GetProblems() []*DescriptionProblem {
+	if x != nil {
+		return x.Problems
+	}
+	return nil
+}
+
+func (x *UnreadDescription) GetKept() bool {
+	if x != nil {
+		return x.Kept
+	}
+	return false
+}
+
+// DescriptionProblem is one thing that is wrong with a description.
+type DescriptionProblem struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// line begins at 1, and is 0 where the problem has no place in the file.
+	Line int32 `protobuf:"varint,1,opt,name=line,proto3" json:"line,omitempty"`
+	// column begins at 1, and is 0 where line is.
+	Column int32 `protobuf:"varint,2,opt,name=column,proto3" json:"column,omitempty"`
+	// message says what is wrong.
+	Message       string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DescriptionProblem) Reset() {
+	*x = DescriptionProblem{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DescriptionProblem) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DescriptionProblem) ProtoMessage() {}
+
+func (x *DescriptionProblem) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DescriptionProblem.ProtoReflect.Descriptor instead.
+func (*DescriptionProblem) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *DescriptionProblem) GetLine() int32 {
+	if x != nil {
+		return x.Line
+	}
+	return 0
+}
+
+func (x *DescriptionProblem) GetColumn() int32 {
+	if x != nil {
+		return x.Column
+	}
+	return 0
+}
+
+func (x *DescriptionProblem) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
 // ResumeSiteRequest asks for a Resume.
 type ResumeSiteRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2024,7 +2161,7 @@ type ResumeSiteRequest struct {
 
 func (x *ResumeSiteRequest) Reset() {
 	*x = ResumeSiteRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[24]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2036,7 +2173,7 @@ func (x *ResumeSiteRequest) String() string {
 func (*ResumeSiteRequest) ProtoMessage() {}
 
 func (x *ResumeSiteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[24]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2049,7 +2186,7 @@ func (x *ResumeSiteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeSiteRequest.ProtoReflect.Descriptor instead.
 func (*ResumeSiteRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{24}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ResumeSiteRequest) GetSite() string {
@@ -2079,7 +2216,7 @@ type ResumeSiteResponse struct {
 
 func (x *ResumeSiteResponse) Reset() {
 	*x = ResumeSiteResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[25]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2091,7 +2228,7 @@ func (x *ResumeSiteResponse) String() string {
 func (*ResumeSiteResponse) ProtoMessage() {}
 
 func (x *ResumeSiteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[25]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2104,7 +2241,7 @@ func (x *ResumeSiteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeSiteResponse.ProtoReflect.Descriptor instead.
 func (*ResumeSiteResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{25}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ResumeSiteResponse) GetResumed() bool {
@@ -2132,7 +2269,7 @@ type ListNewChaptersRequest struct {
 
 func (x *ListNewChaptersRequest) Reset() {
 	*x = ListNewChaptersRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[26]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2144,7 +2281,7 @@ func (x *ListNewChaptersRequest) String() string {
 func (*ListNewChaptersRequest) ProtoMessage() {}
 
 func (x *ListNewChaptersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[26]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2157,7 +2294,7 @@ func (x *ListNewChaptersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNewChaptersRequest.ProtoReflect.Descriptor instead.
 func (*ListNewChaptersRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{26}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ListNewChaptersRequest) GetLimit() int32 {
@@ -2182,7 +2319,7 @@ type NewChapter struct {
 
 func (x *NewChapter) Reset() {
 	*x = NewChapter{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[27]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2194,7 +2331,7 @@ func (x *NewChapter) String() string {
 func (*NewChapter) ProtoMessage() {}
 
 func (x *NewChapter) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[27]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2207,7 +2344,7 @@ func (x *NewChapter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NewChapter.ProtoReflect.Descriptor instead.
 func (*NewChapter) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{27}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *NewChapter) GetSeries() *Series {
@@ -2242,7 +2379,7 @@ type ListNewChaptersResponse struct {
 
 func (x *ListNewChaptersResponse) Reset() {
 	*x = ListNewChaptersResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[28]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2254,7 +2391,7 @@ func (x *ListNewChaptersResponse) String() string {
 func (*ListNewChaptersResponse) ProtoMessage() {}
 
 func (x *ListNewChaptersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[28]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2267,7 +2404,7 @@ func (x *ListNewChaptersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNewChaptersResponse.ProtoReflect.Descriptor instead.
 func (*ListNewChaptersResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{28}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListNewChaptersResponse) GetChapters() []*NewChapter {
@@ -2286,7 +2423,7 @@ type GetStatusRequest struct {
 
 func (x *GetStatusRequest) Reset() {
 	*x = GetStatusRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[29]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2298,7 +2435,7 @@ func (x *GetStatusRequest) String() string {
 func (*GetStatusRequest) ProtoMessage() {}
 
 func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[29]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2311,7 +2448,7 @@ func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatusRequest.ProtoReflect.Descriptor instead.
 func (*GetStatusRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{29}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{31}
 }
 
 // GetStatusResponse is the scraper's state.
@@ -2339,7 +2476,7 @@ type GetStatusResponse struct {
 
 func (x *GetStatusResponse) Reset() {
 	*x = GetStatusResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[30]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2351,7 +2488,7 @@ func (x *GetStatusResponse) String() string {
 func (*GetStatusResponse) ProtoMessage() {}
 
 func (x *GetStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[30]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2364,7 +2501,7 @@ func (x *GetStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatusResponse.ProtoReflect.Descriptor instead.
 func (*GetStatusResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{30}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *GetStatusResponse) GetVersion() string {
@@ -2434,7 +2571,7 @@ type ListSeriesRequest struct {
 
 func (x *ListSeriesRequest) Reset() {
 	*x = ListSeriesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[31]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2446,7 +2583,7 @@ func (x *ListSeriesRequest) String() string {
 func (*ListSeriesRequest) ProtoMessage() {}
 
 func (x *ListSeriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[31]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2459,7 +2596,7 @@ func (x *ListSeriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSeriesRequest.ProtoReflect.Descriptor instead.
 func (*ListSeriesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{31}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ListSeriesRequest) GetOrigin() string {
@@ -2480,7 +2617,7 @@ type ListSeriesResponse struct {
 
 func (x *ListSeriesResponse) Reset() {
 	*x = ListSeriesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[32]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2492,7 +2629,7 @@ func (x *ListSeriesResponse) String() string {
 func (*ListSeriesResponse) ProtoMessage() {}
 
 func (x *ListSeriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[32]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2505,7 +2642,7 @@ func (x *ListSeriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSeriesResponse.ProtoReflect.Descriptor instead.
 func (*ListSeriesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{32}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ListSeriesResponse) GetSeries() []*Series {
@@ -2526,7 +2663,7 @@ type GetSeriesRequest struct {
 
 func (x *GetSeriesRequest) Reset() {
 	*x = GetSeriesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[33]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2538,7 +2675,7 @@ func (x *GetSeriesRequest) String() string {
 func (*GetSeriesRequest) ProtoMessage() {}
 
 func (x *GetSeriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[33]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2551,7 +2688,7 @@ func (x *GetSeriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSeriesRequest.ProtoReflect.Descriptor instead.
 func (*GetSeriesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{33}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *GetSeriesRequest) GetKey() *SeriesKey {
@@ -2572,7 +2709,7 @@ type GetSeriesResponse struct {
 
 func (x *GetSeriesResponse) Reset() {
 	*x = GetSeriesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[34]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2584,7 +2721,7 @@ func (x *GetSeriesResponse) String() string {
 func (*GetSeriesResponse) ProtoMessage() {}
 
 func (x *GetSeriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[34]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2597,7 +2734,7 @@ func (x *GetSeriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSeriesResponse.ProtoReflect.Descriptor instead.
 func (*GetSeriesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{34}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *GetSeriesResponse) GetState() *SeriesState {
@@ -2618,7 +2755,7 @@ type WatchSeriesRequest struct {
 
 func (x *WatchSeriesRequest) Reset() {
 	*x = WatchSeriesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[35]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2630,7 +2767,7 @@ func (x *WatchSeriesRequest) String() string {
 func (*WatchSeriesRequest) ProtoMessage() {}
 
 func (x *WatchSeriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[35]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2643,7 +2780,7 @@ func (x *WatchSeriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSeriesRequest.ProtoReflect.Descriptor instead.
 func (*WatchSeriesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{35}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *WatchSeriesRequest) GetKey() *SeriesKey {
@@ -2664,7 +2801,7 @@ type WatchSeriesResponse struct {
 
 func (x *WatchSeriesResponse) Reset() {
 	*x = WatchSeriesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[36]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2676,7 +2813,7 @@ func (x *WatchSeriesResponse) String() string {
 func (*WatchSeriesResponse) ProtoMessage() {}
 
 func (x *WatchSeriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[36]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2689,7 +2826,7 @@ func (x *WatchSeriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSeriesResponse.ProtoReflect.Descriptor instead.
 func (*WatchSeriesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{36}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *WatchSeriesResponse) GetState() *SeriesState {
@@ -2710,7 +2847,7 @@ type GetCoverRequest struct {
 
 func (x *GetCoverRequest) Reset() {
 	*x = GetCoverRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[37]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2722,7 +2859,7 @@ func (x *GetCoverRequest) String() string {
 func (*GetCoverRequest) ProtoMessage() {}
 
 func (x *GetCoverRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[37]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2735,7 +2872,7 @@ func (x *GetCoverRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCoverRequest.ProtoReflect.Descriptor instead.
 func (*GetCoverRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{37}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *GetCoverRequest) GetKey() *SeriesKey {
@@ -2760,7 +2897,7 @@ type GetCoverResponse struct {
 
 func (x *GetCoverResponse) Reset() {
 	*x = GetCoverResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[38]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2772,7 +2909,7 @@ func (x *GetCoverResponse) String() string {
 func (*GetCoverResponse) ProtoMessage() {}
 
 func (x *GetCoverResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[38]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2785,7 +2922,7 @@ func (x *GetCoverResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCoverResponse.ProtoReflect.Descriptor instead.
 func (*GetCoverResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{38}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *GetCoverResponse) GetMediaType() string {
@@ -2828,7 +2965,7 @@ type Follow struct {
 
 func (x *Follow) Reset() {
 	*x = Follow{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[39]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2840,7 +2977,7 @@ func (x *Follow) String() string {
 func (*Follow) ProtoMessage() {}
 
 func (x *Follow) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[39]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2853,7 +2990,7 @@ func (x *Follow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Follow.ProtoReflect.Descriptor instead.
 func (*Follow) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{39}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Follow) GetKey() *SeriesKey {
@@ -2908,7 +3045,7 @@ type ApplyFollowsRequest struct {
 
 func (x *ApplyFollowsRequest) Reset() {
 	*x = ApplyFollowsRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[40]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2920,7 +3057,7 @@ func (x *ApplyFollowsRequest) String() string {
 func (*ApplyFollowsRequest) ProtoMessage() {}
 
 func (x *ApplyFollowsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[40]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2933,7 +3070,7 @@ func (x *ApplyFollowsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyFollowsRequest.ProtoReflect.Descriptor instead.
 func (*ApplyFollowsRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{40}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ApplyFollowsRequest) GetRevision() int64 {
@@ -2981,7 +3118,7 @@ type ApplyFollowsResponse struct {
 
 func (x *ApplyFollowsResponse) Reset() {
 	*x = ApplyFollowsResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[41]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2993,7 +3130,7 @@ func (x *ApplyFollowsResponse) String() string {
 func (*ApplyFollowsResponse) ProtoMessage() {}
 
 func (x *ApplyFollowsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[41]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3006,7 +3143,7 @@ func (x *ApplyFollowsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyFollowsResponse.ProtoReflect.Descriptor instead.
 func (*ApplyFollowsResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{41}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ApplyFollowsResponse) GetRevision() int64 {
@@ -3048,7 +3185,7 @@ type RequestPollRequest struct {
 
 func (x *RequestPollRequest) Reset() {
 	*x = RequestPollRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[42]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3060,7 +3197,7 @@ func (x *RequestPollRequest) String() string {
 func (*RequestPollRequest) ProtoMessage() {}
 
 func (x *RequestPollRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[42]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3073,7 +3210,7 @@ func (x *RequestPollRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestPollRequest.ProtoReflect.Descriptor instead.
 func (*RequestPollRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{42}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *RequestPollRequest) GetKey() *SeriesKey {
@@ -3094,7 +3231,7 @@ type RequestPollResponse struct {
 
 func (x *RequestPollResponse) Reset() {
 	*x = RequestPollResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[43]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3106,7 +3243,7 @@ func (x *RequestPollResponse) String() string {
 func (*RequestPollResponse) ProtoMessage() {}
 
 func (x *RequestPollResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[43]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3119,7 +3256,7 @@ func (x *RequestPollResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestPollResponse.ProtoReflect.Descriptor instead.
 func (*RequestPollResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{43}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *RequestPollResponse) GetRequestedAt() *timestamppb.Timestamp {
@@ -3160,7 +3297,7 @@ type LibraryChange struct {
 
 func (x *LibraryChange) Reset() {
 	*x = LibraryChange{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[44]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3172,7 +3309,7 @@ func (x *LibraryChange) String() string {
 func (*LibraryChange) ProtoMessage() {}
 
 func (x *LibraryChange) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[44]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3185,7 +3322,7 @@ func (x *LibraryChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LibraryChange.ProtoReflect.Descriptor instead.
 func (*LibraryChange) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{44}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *LibraryChange) GetRevision() int64 {
@@ -3280,7 +3417,7 @@ type ListLibraryChangesRequest struct {
 
 func (x *ListLibraryChangesRequest) Reset() {
 	*x = ListLibraryChangesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[45]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3292,7 +3429,7 @@ func (x *ListLibraryChangesRequest) String() string {
 func (*ListLibraryChangesRequest) ProtoMessage() {}
 
 func (x *ListLibraryChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[45]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3305,7 +3442,7 @@ func (x *ListLibraryChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLibraryChangesRequest.ProtoReflect.Descriptor instead.
 func (*ListLibraryChangesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{45}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ListLibraryChangesRequest) GetEpoch() string {
@@ -3344,7 +3481,7 @@ type ListLibraryChangesResponse struct {
 
 func (x *ListLibraryChangesResponse) Reset() {
 	*x = ListLibraryChangesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[46]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3356,7 +3493,7 @@ func (x *ListLibraryChangesResponse) String() string {
 func (*ListLibraryChangesResponse) ProtoMessage() {}
 
 func (x *ListLibraryChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[46]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3369,7 +3506,7 @@ func (x *ListLibraryChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLibraryChangesResponse.ProtoReflect.Descriptor instead.
 func (*ListLibraryChangesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{46}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ListLibraryChangesResponse) GetEpoch() string {
@@ -3402,7 +3539,7 @@ type WatchLibraryRequest struct {
 
 func (x *WatchLibraryRequest) Reset() {
 	*x = WatchLibraryRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[47]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3414,7 +3551,7 @@ func (x *WatchLibraryRequest) String() string {
 func (*WatchLibraryRequest) ProtoMessage() {}
 
 func (x *WatchLibraryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[47]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3427,7 +3564,7 @@ func (x *WatchLibraryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchLibraryRequest.ProtoReflect.Descriptor instead.
 func (*WatchLibraryRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{47}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{49}
 }
 
 // WatchLibraryResponse tells the head.
@@ -3443,7 +3580,7 @@ type WatchLibraryResponse struct {
 
 func (x *WatchLibraryResponse) Reset() {
 	*x = WatchLibraryResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[48]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3455,7 +3592,7 @@ func (x *WatchLibraryResponse) String() string {
 func (*WatchLibraryResponse) ProtoMessage() {}
 
 func (x *WatchLibraryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[48]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3468,7 +3605,7 @@ func (x *WatchLibraryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchLibraryResponse.ProtoReflect.Descriptor instead.
 func (*WatchLibraryResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{48}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *WatchLibraryResponse) GetEpoch() string {
@@ -3652,10 +3789,19 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"searchable\x18\r \x01(\bR\n" +
 	"searchable\x12\x12\n" +
 	"\x04jobs\x18\f \x01(\x05R\x04jobs\"\x12\n" +
-	"\x10ListLanesRequest\"\x8b\x01\n" +
+	"\x10ListLanesRequest\"\xcb\x01\n" +
 	"\x11ListLanesResponse\x125\n" +
 	"\x05lanes\x18\x01 \x03(\v2\x1f.mangrove.scraper.v1.LaneDetailR\x05lanes\x12?\n" +
-	"\rpruned_before\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\fprunedBefore\"E\n" +
+	"\rpruned_before\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\fprunedBefore\x12>\n" +
+	"\x06unread\x18\x03 \x03(\v2&.mangrove.scraper.v1.UnreadDescriptionR\x06unread\"\x80\x01\n" +
+	"\x11UnreadDescription\x12\x12\n" +
+	"\x04file\x18\x01 \x01(\tR\x04file\x12C\n" +
+	"\bproblems\x18\x02 \x03(\v2'.mangrove.scraper.v1.DescriptionProblemR\bproblems\x12\x12\n" +
+	"\x04kept\x18\x03 \x01(\bR\x04kept\"Z\n" +
+	"\x12DescriptionProblem\x12\x12\n" +
+	"\x04line\x18\x01 \x01(\x05R\x04line\x12\x16\n" +
+	"\x06column\x18\x02 \x01(\x05R\x06column\x12\x18\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage\"E\n" +
 	"\x11ResumeSiteRequest\x12\x12\n" +
 	"\x04site\x18\x01 \x01(\tR\x04site\x12\x1c\n" +
 	"\tconfirmed\x18\x02 \x01(\bR\tconfirmed\"}\n" +
@@ -3783,7 +3929,7 @@ func file_mangrove_scraper_v1_scraper_proto_rawDescGZIP() []byte {
 	return file_mangrove_scraper_v1_scraper_proto_rawDescData
 }
 
-var file_mangrove_scraper_v1_scraper_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
+var file_mangrove_scraper_v1_scraper_proto_msgTypes = make([]protoimpl.MessageInfo, 51)
 var file_mangrove_scraper_v1_scraper_proto_goTypes = []any{
 	(*SeriesKey)(nil),                  // 0: mangrove.scraper.v1.SeriesKey
 	(*Series)(nil),                     // 1: mangrove.scraper.v1.Series
@@ -3809,53 +3955,55 @@ var file_mangrove_scraper_v1_scraper_proto_goTypes = []any{
 	(*LaneDetail)(nil),                 // 21: mangrove.scraper.v1.LaneDetail
 	(*ListLanesRequest)(nil),           // 22: mangrove.scraper.v1.ListLanesRequest
 	(*ListLanesResponse)(nil),          // 23: mangrove.scraper.v1.ListLanesResponse
-	(*ResumeSiteRequest)(nil),          // 24: mangrove.scraper.v1.ResumeSiteRequest
-	(*ResumeSiteResponse)(nil),         // 25: mangrove.scraper.v1.ResumeSiteResponse
-	(*ListNewChaptersRequest)(nil),     // 26: mangrove.scraper.v1.ListNewChaptersRequest
-	(*NewChapter)(nil),                 // 27: mangrove.scraper.v1.NewChapter
-	(*ListNewChaptersResponse)(nil),    // 28: mangrove.scraper.v1.ListNewChaptersResponse
-	(*GetStatusRequest)(nil),           // 29: mangrove.scraper.v1.GetStatusRequest
-	(*GetStatusResponse)(nil),          // 30: mangrove.scraper.v1.GetStatusResponse
-	(*ListSeriesRequest)(nil),          // 31: mangrove.scraper.v1.ListSeriesRequest
-	(*ListSeriesResponse)(nil),         // 32: mangrove.scraper.v1.ListSeriesResponse
-	(*GetSeriesRequest)(nil),           // 33: mangrove.scraper.v1.GetSeriesRequest
-	(*GetSeriesResponse)(nil),          // 34: mangrove.scraper.v1.GetSeriesResponse
-	(*WatchSeriesRequest)(nil),         // 35: mangrove.scraper.v1.WatchSeriesRequest
-	(*WatchSeriesResponse)(nil),        // 36: mangrove.scraper.v1.WatchSeriesResponse
-	(*GetCoverRequest)(nil),            // 37: mangrove.scraper.v1.GetCoverRequest
-	(*GetCoverResponse)(nil),           // 38: mangrove.scraper.v1.GetCoverResponse
-	(*Follow)(nil),                     // 39: mangrove.scraper.v1.Follow
-	(*ApplyFollowsRequest)(nil),        // 40: mangrove.scraper.v1.ApplyFollowsRequest
-	(*ApplyFollowsResponse)(nil),       // 41: mangrove.scraper.v1.ApplyFollowsResponse
-	(*RequestPollRequest)(nil),         // 42: mangrove.scraper.v1.RequestPollRequest
-	(*RequestPollResponse)(nil),        // 43: mangrove.scraper.v1.RequestPollResponse
-	(*LibraryChange)(nil),              // 44: mangrove.scraper.v1.LibraryChange
-	(*ListLibraryChangesRequest)(nil),  // 45: mangrove.scraper.v1.ListLibraryChangesRequest
-	(*ListLibraryChangesResponse)(nil), // 46: mangrove.scraper.v1.ListLibraryChangesResponse
-	(*WatchLibraryRequest)(nil),        // 47: mangrove.scraper.v1.WatchLibraryRequest
-	(*WatchLibraryResponse)(nil),       // 48: mangrove.scraper.v1.WatchLibraryResponse
-	(*timestamppb.Timestamp)(nil),      // 49: google.protobuf.Timestamp
+	(*UnreadDescription)(nil),          // 24: mangrove.scraper.v1.UnreadDescription
+	(*DescriptionProblem)(nil),         // 25: mangrove.scraper.v1.DescriptionProblem
+	(*ResumeSiteRequest)(nil),          // 26: mangrove.scraper.v1.ResumeSiteRequest
+	(*ResumeSiteResponse)(nil),         // 27: mangrove.scraper.v1.ResumeSiteResponse
+	(*ListNewChaptersRequest)(nil),     // 28: mangrove.scraper.v1.ListNewChaptersRequest
+	(*NewChapter)(nil),                 // 29: mangrove.scraper.v1.NewChapter
+	(*ListNewChaptersResponse)(nil),    // 30: mangrove.scraper.v1.ListNewChaptersResponse
+	(*GetStatusRequest)(nil),           // 31: mangrove.scraper.v1.GetStatusRequest
+	(*GetStatusResponse)(nil),          // 32: mangrove.scraper.v1.GetStatusResponse
+	(*ListSeriesRequest)(nil),          // 33: mangrove.scraper.v1.ListSeriesRequest
+	(*ListSeriesResponse)(nil),         // 34: mangrove.scraper.v1.ListSeriesResponse
+	(*GetSeriesRequest)(nil),           // 35: mangrove.scraper.v1.GetSeriesRequest
+	(*GetSeriesResponse)(nil),          // 36: mangrove.scraper.v1.GetSeriesResponse
+	(*WatchSeriesRequest)(nil),         // 37: mangrove.scraper.v1.WatchSeriesRequest
+	(*WatchSeriesResponse)(nil),        // 38: mangrove.scraper.v1.WatchSeriesResponse
+	(*GetCoverRequest)(nil),            // 39: mangrove.scraper.v1.GetCoverRequest
+	(*GetCoverResponse)(nil),           // 40: mangrove.scraper.v1.GetCoverResponse
+	(*Follow)(nil),                     // 41: mangrove.scraper.v1.Follow
+	(*ApplyFollowsRequest)(nil),        // 42: mangrove.scraper.v1.ApplyFollowsRequest
+	(*ApplyFollowsResponse)(nil),       // 43: mangrove.scraper.v1.ApplyFollowsResponse
+	(*RequestPollRequest)(nil),         // 44: mangrove.scraper.v1.RequestPollRequest
+	(*RequestPollResponse)(nil),        // 45: mangrove.scraper.v1.RequestPollResponse
+	(*LibraryChange)(nil),              // 46: mangrove.scraper.v1.LibraryChange
+	(*ListLibraryChangesRequest)(nil),  // 47: mangrove.scraper.v1.ListLibraryChangesRequest
+	(*ListLibraryChangesResponse)(nil), // 48: mangrove.scraper.v1.ListLibraryChangesResponse
+	(*WatchLibraryRequest)(nil),        // 49: mangrove.scraper.v1.WatchLibraryRequest
+	(*WatchLibraryResponse)(nil),       // 50: mangrove.scraper.v1.WatchLibraryResponse
+	(*timestamppb.Timestamp)(nil),      // 51: google.protobuf.Timestamp
 }
 var file_mangrove_scraper_v1_scraper_proto_depIdxs = []int32{
 	0,  // 0: mangrove.scraper.v1.Series.key:type_name -> mangrove.scraper.v1.SeriesKey
-	49, // 1: mangrove.scraper.v1.Chapter.published_at:type_name -> google.protobuf.Timestamp
-	49, // 2: mangrove.scraper.v1.Chapter.first_seen_at:type_name -> google.protobuf.Timestamp
-	49, // 3: mangrove.scraper.v1.Chapter.gone_since:type_name -> google.protobuf.Timestamp
-	49, // 4: mangrove.scraper.v1.Failure.failing_since:type_name -> google.protobuf.Timestamp
-	49, // 5: mangrove.scraper.v1.Job.retry_at:type_name -> google.protobuf.Timestamp
-	49, // 6: mangrove.scraper.v1.Job.changed_at:type_name -> google.protobuf.Timestamp
-	49, // 7: mangrove.scraper.v1.Lane.circuit_since:type_name -> google.protobuf.Timestamp
-	49, // 8: mangrove.scraper.v1.Lane.circuit_until:type_name -> google.protobuf.Timestamp
-	49, // 9: mangrove.scraper.v1.Lane.trouble_since:type_name -> google.protobuf.Timestamp
+	51, // 1: mangrove.scraper.v1.Chapter.published_at:type_name -> google.protobuf.Timestamp
+	51, // 2: mangrove.scraper.v1.Chapter.first_seen_at:type_name -> google.protobuf.Timestamp
+	51, // 3: mangrove.scraper.v1.Chapter.gone_since:type_name -> google.protobuf.Timestamp
+	51, // 4: mangrove.scraper.v1.Failure.failing_since:type_name -> google.protobuf.Timestamp
+	51, // 5: mangrove.scraper.v1.Job.retry_at:type_name -> google.protobuf.Timestamp
+	51, // 6: mangrove.scraper.v1.Job.changed_at:type_name -> google.protobuf.Timestamp
+	51, // 7: mangrove.scraper.v1.Lane.circuit_since:type_name -> google.protobuf.Timestamp
+	51, // 8: mangrove.scraper.v1.Lane.circuit_until:type_name -> google.protobuf.Timestamp
+	51, // 9: mangrove.scraper.v1.Lane.trouble_since:type_name -> google.protobuf.Timestamp
 	1,  // 10: mangrove.scraper.v1.SeriesState.series:type_name -> mangrove.scraper.v1.Series
 	2,  // 11: mangrove.scraper.v1.SeriesState.chapters:type_name -> mangrove.scraper.v1.Chapter
 	3,  // 12: mangrove.scraper.v1.SeriesState.failure:type_name -> mangrove.scraper.v1.Failure
 	4,  // 13: mangrove.scraper.v1.SeriesState.job:type_name -> mangrove.scraper.v1.Job
 	5,  // 14: mangrove.scraper.v1.SeriesState.lane:type_name -> mangrove.scraper.v1.Lane
-	49, // 15: mangrove.scraper.v1.SeriesState.last_good_read:type_name -> google.protobuf.Timestamp
-	49, // 16: mangrove.scraper.v1.SeriesState.next_poll_at:type_name -> google.protobuf.Timestamp
-	49, // 17: mangrove.scraper.v1.SeriesState.forced_poll_at:type_name -> google.protobuf.Timestamp
-	49, // 18: mangrove.scraper.v1.SeriesState.moved_at:type_name -> google.protobuf.Timestamp
+	51, // 15: mangrove.scraper.v1.SeriesState.last_good_read:type_name -> google.protobuf.Timestamp
+	51, // 16: mangrove.scraper.v1.SeriesState.next_poll_at:type_name -> google.protobuf.Timestamp
+	51, // 17: mangrove.scraper.v1.SeriesState.forced_poll_at:type_name -> google.protobuf.Timestamp
+	51, // 18: mangrove.scraper.v1.SeriesState.moved_at:type_name -> google.protobuf.Timestamp
 	0,  // 19: mangrove.scraper.v1.RecogniseAddressResponse.key:type_name -> mangrove.scraper.v1.SeriesKey
 	1,  // 20: mangrove.scraper.v1.RecogniseAddressResponse.known:type_name -> mangrove.scraper.v1.Series
 	1,  // 21: mangrove.scraper.v1.SearchSiteResponse.series:type_name -> mangrove.scraper.v1.Series
@@ -3866,87 +4014,89 @@ var file_mangrove_scraper_v1_scraper_proto_depIdxs = []int32{
 	0,  // 26: mangrove.scraper.v1.RequestPollsRequest.keys:type_name -> mangrove.scraper.v1.SeriesKey
 	1,  // 27: mangrove.scraper.v1.WorklistItem.series:type_name -> mangrove.scraper.v1.Series
 	3,  // 28: mangrove.scraper.v1.WorklistItem.failure:type_name -> mangrove.scraper.v1.Failure
-	49, // 29: mangrove.scraper.v1.WorklistItem.last_good_read:type_name -> google.protobuf.Timestamp
-	49, // 30: mangrove.scraper.v1.WorklistItem.next_poll_at:type_name -> google.protobuf.Timestamp
-	49, // 31: mangrove.scraper.v1.WorklistItem.forced_poll_at:type_name -> google.protobuf.Timestamp
+	51, // 29: mangrove.scraper.v1.WorklistItem.last_good_read:type_name -> google.protobuf.Timestamp
+	51, // 30: mangrove.scraper.v1.WorklistItem.next_poll_at:type_name -> google.protobuf.Timestamp
+	51, // 31: mangrove.scraper.v1.WorklistItem.forced_poll_at:type_name -> google.protobuf.Timestamp
 	17, // 32: mangrove.scraper.v1.ListWorklistResponse.items:type_name -> mangrove.scraper.v1.WorklistItem
 	18, // 33: mangrove.scraper.v1.ListWorklistResponse.counts:type_name -> mangrove.scraper.v1.OutcomeCount
 	5,  // 34: mangrove.scraper.v1.ListWorklistResponse.lanes:type_name -> mangrove.scraper.v1.Lane
-	49, // 35: mangrove.scraper.v1.ListWorklistResponse.counting_since:type_name -> google.protobuf.Timestamp
-	49, // 36: mangrove.scraper.v1.Pass.started_at:type_name -> google.protobuf.Timestamp
-	49, // 37: mangrove.scraper.v1.Pass.ended_at:type_name -> google.protobuf.Timestamp
+	51, // 35: mangrove.scraper.v1.ListWorklistResponse.counting_since:type_name -> google.protobuf.Timestamp
+	51, // 36: mangrove.scraper.v1.Pass.started_at:type_name -> google.protobuf.Timestamp
+	51, // 37: mangrove.scraper.v1.Pass.ended_at:type_name -> google.protobuf.Timestamp
 	5,  // 38: mangrove.scraper.v1.LaneDetail.lane:type_name -> mangrove.scraper.v1.Lane
-	49, // 39: mangrove.scraper.v1.LaneDetail.next_due_at:type_name -> google.protobuf.Timestamp
-	49, // 40: mangrove.scraper.v1.LaneDetail.last_good_read:type_name -> google.protobuf.Timestamp
+	51, // 39: mangrove.scraper.v1.LaneDetail.next_due_at:type_name -> google.protobuf.Timestamp
+	51, // 40: mangrove.scraper.v1.LaneDetail.last_good_read:type_name -> google.protobuf.Timestamp
 	20, // 41: mangrove.scraper.v1.LaneDetail.passes:type_name -> mangrove.scraper.v1.Pass
-	49, // 42: mangrove.scraper.v1.LaneDetail.counting_since:type_name -> google.protobuf.Timestamp
-	49, // 43: mangrove.scraper.v1.LaneDetail.retry_after:type_name -> google.protobuf.Timestamp
+	51, // 42: mangrove.scraper.v1.LaneDetail.counting_since:type_name -> google.protobuf.Timestamp
+	51, // 43: mangrove.scraper.v1.LaneDetail.retry_after:type_name -> google.protobuf.Timestamp
 	21, // 44: mangrove.scraper.v1.ListLanesResponse.lanes:type_name -> mangrove.scraper.v1.LaneDetail
-	49, // 45: mangrove.scraper.v1.ListLanesResponse.pruned_before:type_name -> google.protobuf.Timestamp
-	49, // 46: mangrove.scraper.v1.ResumeSiteResponse.asked_for_quiet_until:type_name -> google.protobuf.Timestamp
-	1,  // 47: mangrove.scraper.v1.NewChapter.series:type_name -> mangrove.scraper.v1.Series
-	2,  // 48: mangrove.scraper.v1.NewChapter.chapter:type_name -> mangrove.scraper.v1.Chapter
-	49, // 49: mangrove.scraper.v1.NewChapter.announced_at:type_name -> google.protobuf.Timestamp
-	27, // 50: mangrove.scraper.v1.ListNewChaptersResponse.chapters:type_name -> mangrove.scraper.v1.NewChapter
-	49, // 51: mangrove.scraper.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
-	5,  // 52: mangrove.scraper.v1.GetStatusResponse.lanes:type_name -> mangrove.scraper.v1.Lane
-	1,  // 53: mangrove.scraper.v1.ListSeriesResponse.series:type_name -> mangrove.scraper.v1.Series
-	0,  // 54: mangrove.scraper.v1.GetSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	6,  // 55: mangrove.scraper.v1.GetSeriesResponse.state:type_name -> mangrove.scraper.v1.SeriesState
-	0,  // 56: mangrove.scraper.v1.WatchSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	6,  // 57: mangrove.scraper.v1.WatchSeriesResponse.state:type_name -> mangrove.scraper.v1.SeriesState
-	0,  // 58: mangrove.scraper.v1.GetCoverRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	0,  // 59: mangrove.scraper.v1.Follow.key:type_name -> mangrove.scraper.v1.SeriesKey
-	39, // 60: mangrove.scraper.v1.ApplyFollowsRequest.follows:type_name -> mangrove.scraper.v1.Follow
-	0,  // 61: mangrove.scraper.v1.ApplyFollowsRequest.unfollowed:type_name -> mangrove.scraper.v1.SeriesKey
-	0,  // 62: mangrove.scraper.v1.ApplyFollowsResponse.unknown:type_name -> mangrove.scraper.v1.SeriesKey
-	13, // 63: mangrove.scraper.v1.ApplyFollowsResponse.moved:type_name -> mangrove.scraper.v1.Move
-	0,  // 64: mangrove.scraper.v1.RequestPollRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	49, // 65: mangrove.scraper.v1.RequestPollResponse.requested_at:type_name -> google.protobuf.Timestamp
-	0,  // 66: mangrove.scraper.v1.LibraryChange.key:type_name -> mangrove.scraper.v1.SeriesKey
-	2,  // 67: mangrove.scraper.v1.LibraryChange.chapter:type_name -> mangrove.scraper.v1.Chapter
-	49, // 68: mangrove.scraper.v1.LibraryChange.published_at:type_name -> google.protobuf.Timestamp
-	1,  // 69: mangrove.scraper.v1.LibraryChange.series:type_name -> mangrove.scraper.v1.Series
-	44, // 70: mangrove.scraper.v1.ListLibraryChangesResponse.changes:type_name -> mangrove.scraper.v1.LibraryChange
-	29, // 71: mangrove.scraper.v1.ScraperService.GetStatus:input_type -> mangrove.scraper.v1.GetStatusRequest
-	31, // 72: mangrove.scraper.v1.ScraperService.ListSeries:input_type -> mangrove.scraper.v1.ListSeriesRequest
-	33, // 73: mangrove.scraper.v1.ScraperService.GetSeries:input_type -> mangrove.scraper.v1.GetSeriesRequest
-	35, // 74: mangrove.scraper.v1.ScraperService.WatchSeries:input_type -> mangrove.scraper.v1.WatchSeriesRequest
-	37, // 75: mangrove.scraper.v1.ScraperService.GetCover:input_type -> mangrove.scraper.v1.GetCoverRequest
-	40, // 76: mangrove.scraper.v1.ScraperService.ApplyFollows:input_type -> mangrove.scraper.v1.ApplyFollowsRequest
-	42, // 77: mangrove.scraper.v1.ScraperService.RequestPoll:input_type -> mangrove.scraper.v1.RequestPollRequest
-	14, // 78: mangrove.scraper.v1.ScraperService.RequestPolls:input_type -> mangrove.scraper.v1.RequestPollsRequest
-	7,  // 79: mangrove.scraper.v1.ScraperService.RecogniseAddress:input_type -> mangrove.scraper.v1.RecogniseAddressRequest
-	9,  // 80: mangrove.scraper.v1.ScraperService.SearchSite:input_type -> mangrove.scraper.v1.SearchSiteRequest
-	11, // 81: mangrove.scraper.v1.ScraperService.MoveSeries:input_type -> mangrove.scraper.v1.MoveSeriesRequest
-	16, // 82: mangrove.scraper.v1.ScraperService.ListWorklist:input_type -> mangrove.scraper.v1.ListWorklistRequest
-	22, // 83: mangrove.scraper.v1.ScraperService.ListLanes:input_type -> mangrove.scraper.v1.ListLanesRequest
-	24, // 84: mangrove.scraper.v1.ScraperService.ResumeSite:input_type -> mangrove.scraper.v1.ResumeSiteRequest
-	26, // 85: mangrove.scraper.v1.ScraperService.ListNewChapters:input_type -> mangrove.scraper.v1.ListNewChaptersRequest
-	45, // 86: mangrove.scraper.v1.ScraperService.ListLibraryChanges:input_type -> mangrove.scraper.v1.ListLibraryChangesRequest
-	47, // 87: mangrove.scraper.v1.ScraperService.WatchLibrary:input_type -> mangrove.scraper.v1.WatchLibraryRequest
-	30, // 88: mangrove.scraper.v1.ScraperService.GetStatus:output_type -> mangrove.scraper.v1.GetStatusResponse
-	32, // 89: mangrove.scraper.v1.ScraperService.ListSeries:output_type -> mangrove.scraper.v1.ListSeriesResponse
-	34, // 90: mangrove.scraper.v1.ScraperService.GetSeries:output_type -> mangrove.scraper.v1.GetSeriesResponse
-	36, // 91: mangrove.scraper.v1.ScraperService.WatchSeries:output_type -> mangrove.scraper.v1.WatchSeriesResponse
-	38, // 92: mangrove.scraper.v1.ScraperService.GetCover:output_type -> mangrove.scraper.v1.GetCoverResponse
-	41, // 93: mangrove.scraper.v1.ScraperService.ApplyFollows:output_type -> mangrove.scraper.v1.ApplyFollowsResponse
-	43, // 94: mangrove.scraper.v1.ScraperService.RequestPoll:output_type -> mangrove.scraper.v1.RequestPollResponse
-	15, // 95: mangrove.scraper.v1.ScraperService.RequestPolls:output_type -> mangrove.scraper.v1.RequestPollsResponse
-	8,  // 96: mangrove.scraper.v1.ScraperService.RecogniseAddress:output_type -> mangrove.scraper.v1.RecogniseAddressResponse
-	10, // 97: mangrove.scraper.v1.ScraperService.SearchSite:output_type -> mangrove.scraper.v1.SearchSiteResponse
-	12, // 98: mangrove.scraper.v1.ScraperService.MoveSeries:output_type -> mangrove.scraper.v1.MoveSeriesResponse
-	19, // 99: mangrove.scraper.v1.ScraperService.ListWorklist:output_type -> mangrove.scraper.v1.ListWorklistResponse
-	23, // 100: mangrove.scraper.v1.ScraperService.ListLanes:output_type -> mangrove.scraper.v1.ListLanesResponse
-	25, // 101: mangrove.scraper.v1.ScraperService.ResumeSite:output_type -> mangrove.scraper.v1.ResumeSiteResponse
-	28, // 102: mangrove.scraper.v1.ScraperService.ListNewChapters:output_type -> mangrove.scraper.v1.ListNewChaptersResponse
-	46, // 103: mangrove.scraper.v1.ScraperService.ListLibraryChanges:output_type -> mangrove.scraper.v1.ListLibraryChangesResponse
-	48, // 104: mangrove.scraper.v1.ScraperService.WatchLibrary:output_type -> mangrove.scraper.v1.WatchLibraryResponse
-	88, // [88:105] is the sub-list for method output_type
-	71, // [71:88] is the sub-list for method input_type
-	71, // [71:71] is the sub-list for extension type_name
-	71, // [71:71] is the sub-list for extension extendee
-	0,  // [0:71] is the sub-list for field type_name
+	51, // 45: mangrove.scraper.v1.ListLanesResponse.pruned_before:type_name -> google.protobuf.Timestamp
+	24, // 46: mangrove.scraper.v1.ListLanesResponse.unread:type_name -> mangrove.scraper.v1.UnreadDescription
+	25, // 47: mangrove.scraper.v1.UnreadDescription.problems:type_name -> mangrove.scraper.v1.DescriptionProblem
+	51, // 48: mangrove.scraper.v1.ResumeSiteResponse.asked_for_quiet_until:type_name -> google.protobuf.Timestamp
+	1,  // 49: mangrove.scraper.v1.NewChapter.series:type_name -> mangrove.scraper.v1.Series
+	2,  // 50: mangrove.scraper.v1.NewChapter.chapter:type_name -> mangrove.scraper.v1.Chapter
+	51, // 51: mangrove.scraper.v1.NewChapter.announced_at:type_name -> google.protobuf.Timestamp
+	29, // 52: mangrove.scraper.v1.ListNewChaptersResponse.chapters:type_name -> mangrove.scraper.v1.NewChapter
+	51, // 53: mangrove.scraper.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
+	5,  // 54: mangrove.scraper.v1.GetStatusResponse.lanes:type_name -> mangrove.scraper.v1.Lane
+	1,  // 55: mangrove.scraper.v1.ListSeriesResponse.series:type_name -> mangrove.scraper.v1.Series
+	0,  // 56: mangrove.scraper.v1.GetSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	6,  // 57: mangrove.scraper.v1.GetSeriesResponse.state:type_name -> mangrove.scraper.v1.SeriesState
+	0,  // 58: mangrove.scraper.v1.WatchSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	6,  // 59: mangrove.scraper.v1.WatchSeriesResponse.state:type_name -> mangrove.scraper.v1.SeriesState
+	0,  // 60: mangrove.scraper.v1.GetCoverRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	0,  // 61: mangrove.scraper.v1.Follow.key:type_name -> mangrove.scraper.v1.SeriesKey
+	41, // 62: mangrove.scraper.v1.ApplyFollowsRequest.follows:type_name -> mangrove.scraper.v1.Follow
+	0,  // 63: mangrove.scraper.v1.ApplyFollowsRequest.unfollowed:type_name -> mangrove.scraper.v1.SeriesKey
+	0,  // 64: mangrove.scraper.v1.ApplyFollowsResponse.unknown:type_name -> mangrove.scraper.v1.SeriesKey
+	13, // 65: mangrove.scraper.v1.ApplyFollowsResponse.moved:type_name -> mangrove.scraper.v1.Move
+	0,  // 66: mangrove.scraper.v1.RequestPollRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	51, // 67: mangrove.scraper.v1.RequestPollResponse.requested_at:type_name -> google.protobuf.Timestamp
+	0,  // 68: mangrove.scraper.v1.LibraryChange.key:type_name -> mangrove.scraper.v1.SeriesKey
+	2,  // 69: mangrove.scraper.v1.LibraryChange.chapter:type_name -> mangrove.scraper.v1.Chapter
+	51, // 70: mangrove.scraper.v1.LibraryChange.published_at:type_name -> google.protobuf.Timestamp
+	1,  // 71: mangrove.scraper.v1.LibraryChange.series:type_name -> mangrove.scraper.v1.Series
+	46, // 72: mangrove.scraper.v1.ListLibraryChangesResponse.changes:type_name -> mangrove.scraper.v1.LibraryChange
+	31, // 73: mangrove.scraper.v1.ScraperService.GetStatus:input_type -> mangrove.scraper.v1.GetStatusRequest
+	33, // 74: mangrove.scraper.v1.ScraperService.ListSeries:input_type -> mangrove.scraper.v1.ListSeriesRequest
+	35, // 75: mangrove.scraper.v1.ScraperService.GetSeries:input_type -> mangrove.scraper.v1.GetSeriesRequest
+	37, // 76: mangrove.scraper.v1.ScraperService.WatchSeries:input_type -> mangrove.scraper.v1.WatchSeriesRequest
+	39, // 77: mangrove.scraper.v1.ScraperService.GetCover:input_type -> mangrove.scraper.v1.GetCoverRequest
+	42, // 78: mangrove.scraper.v1.ScraperService.ApplyFollows:input_type -> mangrove.scraper.v1.ApplyFollowsRequest
+	44, // 79: mangrove.scraper.v1.ScraperService.RequestPoll:input_type -> mangrove.scraper.v1.RequestPollRequest
+	14, // 80: mangrove.scraper.v1.ScraperService.RequestPolls:input_type -> mangrove.scraper.v1.RequestPollsRequest
+	7,  // 81: mangrove.scraper.v1.ScraperService.RecogniseAddress:input_type -> mangrove.scraper.v1.RecogniseAddressRequest
+	9,  // 82: mangrove.scraper.v1.ScraperService.SearchSite:input_type -> mangrove.scraper.v1.SearchSiteRequest
+	11, // 83: mangrove.scraper.v1.ScraperService.MoveSeries:input_type -> mangrove.scraper.v1.MoveSeriesRequest
+	16, // 84: mangrove.scraper.v1.ScraperService.ListWorklist:input_type -> mangrove.scraper.v1.ListWorklistRequest
+	22, // 85: mangrove.scraper.v1.ScraperService.ListLanes:input_type -> mangrove.scraper.v1.ListLanesRequest
+	26, // 86: mangrove.scraper.v1.ScraperService.ResumeSite:input_type -> mangrove.scraper.v1.ResumeSiteRequest
+	28, // 87: mangrove.scraper.v1.ScraperService.ListNewChapters:input_type -> mangrove.scraper.v1.ListNewChaptersRequest
+	47, // 88: mangrove.scraper.v1.ScraperService.ListLibraryChanges:input_type -> mangrove.scraper.v1.ListLibraryChangesRequest
+	49, // 89: mangrove.scraper.v1.ScraperService.WatchLibrary:input_type -> mangrove.scraper.v1.WatchLibraryRequest
+	32, // 90: mangrove.scraper.v1.ScraperService.GetStatus:output_type -> mangrove.scraper.v1.GetStatusResponse
+	34, // 91: mangrove.scraper.v1.ScraperService.ListSeries:output_type -> mangrove.scraper.v1.ListSeriesResponse
+	36, // 92: mangrove.scraper.v1.ScraperService.GetSeries:output_type -> mangrove.scraper.v1.GetSeriesResponse
+	38, // 93: mangrove.scraper.v1.ScraperService.WatchSeries:output_type -> mangrove.scraper.v1.WatchSeriesResponse
+	40, // 94: mangrove.scraper.v1.ScraperService.GetCover:output_type -> mangrove.scraper.v1.GetCoverResponse
+	43, // 95: mangrove.scraper.v1.ScraperService.ApplyFollows:output_type -> mangrove.scraper.v1.ApplyFollowsResponse
+	45, // 96: mangrove.scraper.v1.ScraperService.RequestPoll:output_type -> mangrove.scraper.v1.RequestPollResponse
+	15, // 97: mangrove.scraper.v1.ScraperService.RequestPolls:output_type -> mangrove.scraper.v1.RequestPollsResponse
+	8,  // 98: mangrove.scraper.v1.ScraperService.RecogniseAddress:output_type -> mangrove.scraper.v1.RecogniseAddressResponse
+	10, // 99: mangrove.scraper.v1.ScraperService.SearchSite:output_type -> mangrove.scraper.v1.SearchSiteResponse
+	12, // 100: mangrove.scraper.v1.ScraperService.MoveSeries:output_type -> mangrove.scraper.v1.MoveSeriesResponse
+	19, // 101: mangrove.scraper.v1.ScraperService.ListWorklist:output_type -> mangrove.scraper.v1.ListWorklistResponse
+	23, // 102: mangrove.scraper.v1.ScraperService.ListLanes:output_type -> mangrove.scraper.v1.ListLanesResponse
+	27, // 103: mangrove.scraper.v1.ScraperService.ResumeSite:output_type -> mangrove.scraper.v1.ResumeSiteResponse
+	30, // 104: mangrove.scraper.v1.ScraperService.ListNewChapters:output_type -> mangrove.scraper.v1.ListNewChaptersResponse
+	48, // 105: mangrove.scraper.v1.ScraperService.ListLibraryChanges:output_type -> mangrove.scraper.v1.ListLibraryChangesResponse
+	50, // 106: mangrove.scraper.v1.ScraperService.WatchLibrary:output_type -> mangrove.scraper.v1.WatchLibraryResponse
+	90, // [90:107] is the sub-list for method output_type
+	73, // [73:90] is the sub-list for method input_type
+	73, // [73:73] is the sub-list for extension type_name
+	73, // [73:73] is the sub-list for extension extendee
+	0,  // [0:73] is the sub-list for field type_name
 }
 
 func init() { file_mangrove_scraper_v1_scraper_proto_init() }
@@ -3960,7 +4110,7 @@ func file_mangrove_scraper_v1_scraper_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mangrove_scraper_v1_scraper_proto_rawDesc), len(file_mangrove_scraper_v1_scraper_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   49,
+			NumMessages:   51,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

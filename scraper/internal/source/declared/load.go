@@ -282,11 +282,25 @@ func (f *Folder) conflicts(problems []Problem) bool {
 	return slices.ContainsFunc(problems, func(p Problem) bool { return strings.HasPrefix(p.Message, conflictMark) })
 }
 
-// Problems are all that stand now.
-func (f *Folder) Problems() []Problem {
-	var out []Problem
+// Unread is a file with problems.
+type Unread struct {
+	File     string
+	Problems []Problem
+	// Kept is true when the Site it described before them goes on.
+	Kept bool
+}
+
+// Unread are the files that are not read now, by name, and the folder itself if it
+// cannot be.
+func (f *Folder) Unread() []Unread {
+	var out []Unread
+	if f.said != "" {
+		out = append(out, Unread{File: f.dir, Problems: []Problem{{File: f.dir, Message: f.said}}, Kept: true})
+	}
 	for _, name := range slices.Sorted(maps.Keys(f.files)) {
-		out = append(out, f.files[name].problems...)
+		if k := f.files[name]; len(k.problems) > 0 {
+			out = append(out, Unread{File: filepath.Join(f.dir, name), Problems: k.problems, Kept: k.site != nil})
+		}
 	}
 	return out
 }
