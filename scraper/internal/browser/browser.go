@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"net/url"
 	"os"
 	"runtime/debug"
 	"sync/atomic"
@@ -139,11 +138,7 @@ func (b *Browser) Render(ctx context.Context, site source.Site, r source.Request
 			resp, err = nil, fetch.NoBrowser(r.URL, fmt.Errorf("its driver panicked: %v", p))
 		}
 	}()
-	u, err := url.Parse(r.URL)
-	if err == nil {
-		err = fetch.Allowed(site, u)
-	}
-	if err != nil {
+	if err := fetch.Askable(site, r.URL); err != nil {
 		return nil, fetch.Unanswered(r.URL, err, true)
 	}
 	select {

@@ -6,14 +6,11 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"net/http/httptrace"
-	"net/url"
 	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
-	"golang.org/x/net/publicsuffix"
 
 	"mangrove/internal/fault"
 	"mangrove/internal/logging"
@@ -74,17 +71,12 @@ func New(o Options) *Client {
 	if o.FirstWait == 0 {
 		o.FirstWait = 2 * time.Second
 	}
-	jar, err := cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List})
-	if err != nil {
-		// New fails for no input it is given here.
-		panic(err)
-	}
 	dialer := o.Guard.Dialer()
 	dialer.Timeout = 15 * time.Second
 	inFlight := max(o.Site.ImagesInFlight, 2)
 	c := &Client{o: o}
 	c.http = &http.Client{
-		Jar: jar,
+		Jar: newCookies(),
 		Transport: signed{o.Site.Login, &http.Transport{
 			Proxy:                  nil,
 			DialContext:            dialer.DialContext,
@@ -110,11 +102,7 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 // failures are tried again a few times, each through a slot of its own; nothing
 // else ever is.
 func (c *Client) Get(ctx context.Context, r source.Request) (*source.Response, error) {
-	u, err := url.Parse(r.URL)
-	if err == nil {
-		err = Allowed(c.o.Site, u)
-	}
-	if err != nil {
+	if err := Askable(c.o.Site, r.URL); err != nil {
 		return nil, transportFault(r.URL, err, true)
 	}
 	wait := backoff.NewExponentialBackOff()

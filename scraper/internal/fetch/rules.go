@@ -19,6 +19,15 @@ import (
 // MaxPage is how many bytes a page may have.
 const MaxPage = maxMetadata
 
+// Askable is Allowed for an address as a page names it.
+func Askable(site source.Site, address string) error {
+	u, err := url.Parse(address)
+	if err != nil {
+		return errAddress
+	}
+	return Allowed(site, u)
+}
+
 // Allowed returns nil if a request of site may go to u.
 func Allowed(site source.Site, u *url.URL) error {
 	if u.Scheme != "http" && u.Scheme != "https" {
