@@ -14,6 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"golang.org/x/net/dns/dnsmessage"
+
 	"mangrove/internal/fakesite"
 	"mangrove/internal/fault"
 	"mangrove/scraper/internal/source"
@@ -190,5 +192,60 @@ func TestCookiesAreBounded(t *testing.T) {
 	}
 	if last != maxKept-1 {
 		t.Errorf("%d are kept besides", last)
+	}
+}
+
+// named answers look-ups from a list, each from the next entry (B39).
+func named(t *testing.T, addresses ...[4]byte) *net.Resolver {
+	t.Helper()
+	l, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		buf := make([]byte, 1500)
+		for asked := 0; ; {
+			n, from, err := l.ReadFrom(buf)
+			if err != nil {
+				return
+			}
+			var m dnsmessage.Message
+			if m.Unpack(buf[:n]) != nil || len(m.Questions) != 1 {
+				continue
+			}
+			q := m.Questions[0]
+			m.Header.Response, m.Additionals = true, nil
+			if q.Type == dnsmessage.TypeA {
+				m.Answers = []dnsmessage.Resource{{
+					Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class}, Body: &dnsmessage.AResource{A: addresses[min(asked, len(addresses)-1)]},
+				}}
+				asked++
+			}
+			if out, err := m.Pack(); err == nil {
+				_, _ = l.WriteTo(out, from) // who asked may be gone
+			}
+		}
+	}()
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "udp4", l.LocalAddr().String())
+	}}
+}
+
+// B39: the address that is dialled is checked, whatever the name led to before.
+func TestANameThatChangesItsMindReachesNothing(t *testing.T) {
+	t.Parallel()
+	s := fakesite.Start(t)
+	_, port, _ := strings.Cut(strings.TrimPrefix(s.URL, "http://"), ":")
+	// Allowed on its first address, which is a listed one; not on its second.
+	dialer := Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}.Dialer()
+	dialer.Resolver = named(t, [4]byte{127, 0, 0, 1}, [4]byte{127, 0, 0, 2})
+	conn, err := dialer.DialContext(t.Context(), "tcp", "rebinds.example:"+port)
+	if err != nil {
+		t.Fatalf("the first look-up: %v", err)
+	}
+	_ = conn.Close()
+	if conn, err := dialer.DialContext(t.Context(), "tcp", "rebinds.example:"+port); !errors.Is(err, errGuarded) {
+		t.Errorf("the second look-up leads to %v, %v", conn, err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/text/language"
 
@@ -192,7 +193,11 @@ func (s *Described) chapter(doc document, item node, i int, seriesID, title stri
 	}
 	c.Language = s.languageOf(p.language.first(item, known))
 	if p.date != nil {
-		c.Published = parseDate(p.date.first(item, known), p.date.formats, p.date.zone, now())
+		// A day that is yet to come is a mistake, and would stand before all others
+		// (S-053, S-111); a clock may be off by a day or two.
+		if at := parseDate(p.date.first(item, known), p.date.formats, p.date.zone, now()); at.Before(now().Add(48 * time.Hour)) {
+			c.Published = at
+		}
 	}
 	return c, shown, nil
 }

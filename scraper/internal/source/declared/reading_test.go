@@ -139,6 +139,15 @@ func TestIDsAreEscapedAndRefused(t *testing.T) {
 	}
 }
 
+// S-053, S-111: a date in the future hides no chapter, and is none.
+func TestADateYetToComeIsNone(t *testing.T) {
+	tomorrow := time.Now().Add(24 * time.Hour).UTC().Format(time.RFC3339)
+	got := check(t, comic(t), seriesPage(`<li><a href=/c/3>3</a><time>2999-01-01</time></li><li><a href=/c/2>2</a><time>`+tomorrow+`</time></li><li><a href=/c/1>1</a><time>2020-01-02</time></li>`))
+	if c := got.Reading.Chapters; len(c) != 3 || !c[0].Published.IsZero() || c[1].Published.IsZero() || c[2].Published.Year() != 2020 {
+		t.Errorf("%s: %v", got, c)
+	}
+}
+
 func TestDates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // the bubble's clock stands at 2000-01-01
 		tokyo, err := time.LoadLocation("Asia/Tokyo")
