@@ -67,7 +67,7 @@ func TestTheBrowserIsLost(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			b := open(t, func(o *Options) { o.Timeout = 6 * time.Second })
+			b := open(t, func(o *Options) { o.Timeout = 10 * time.Second })
 			c := warm(t, b)
 			s, site, done := hangs(t, b)
 			tt.lose(t, c)

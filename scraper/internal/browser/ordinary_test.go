@@ -20,9 +20,9 @@ import (
 const asOrdinary = "^(TestItIsConfined|TestAPageMadeByItsScriptIsRead|TestAHostilePageGetsNowhere|TestSitesAreKeptApart|TestWhatScriptsAskForIsPaced|TestTheBrowserIsLost|TestItDiesWithItsOwner)$"
 
 // Where root runs the tests an ordinary user runs them too, with a home of its own:
-// its browser has the same user and is sandboxed all the same.
+// its browser has the same user and is sandboxed all the same. It is alone: its own
+// tests have bounds of time that others beside them would use up.
 func TestAsAnOrdinaryUser(t *testing.T) {
-	t.Parallel()
 	needChromium(t)
 	if os.Geteuid() != 0 {
 		t.Skip("an ordinary user runs the tests already")
