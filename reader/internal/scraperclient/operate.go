@@ -96,6 +96,24 @@ type Lanes struct {
 	Lanes []LaneDetail
 	// PrunedBefore is the time before which no Pass is kept.
 	PrunedBefore time.Time
+	// Unread are descriptions of Sites that are not read.
+	Unread []UnreadDescription
+}
+
+// UnreadDescription is a file that should describe a Site and has mistakes.
+type UnreadDescription struct {
+	// File is its name below the data folder.
+	File     string
+	Problems []DescriptionProblem
+	// Kept is true when its Site goes on as it was described before.
+	Kept bool
+}
+
+// DescriptionProblem is one thing that is wrong with a file; Line and Column are 0
+// where it has no place.
+type DescriptionProblem struct {
+	Line, Column int
+	Message      string
 }
 
 // NewChapter is a chapter announced as new.
@@ -167,6 +185,13 @@ func (c *Client) ListLanes(ctx context.Context) (Lanes, error) {
 	out := Lanes{PrunedBefore: when(resp.GetPrunedBefore())}
 	for _, l := range resp.GetLanes() {
 		out.Lanes = append(out.Lanes, fromLaneDetail(l))
+	}
+	for _, u := range resp.GetUnread() {
+		one := UnreadDescription{File: u.GetFile(), Kept: u.GetKept()}
+		for _, p := range u.GetProblems() {
+			one.Problems = append(one.Problems, DescriptionProblem{int(p.GetLine()), int(p.GetColumn()), p.GetMessage()})
+		}
+		out.Unread = append(out.Unread, one)
 	}
 	return out, nil
 }

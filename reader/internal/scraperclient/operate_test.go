@@ -33,6 +33,7 @@ func TestWhatAnOperatorAsks(t *testing.T) {
 		Lane: lane, Series: 3, Failing: 1, Muted: 1, PacingSeconds: 1.5, RetryAfter: timestamppb.New(at), Current: "Ash", Jobs: 2,
 		Passes: []*scraperv1.Pass{{StartedAt: timestamppb.New(at), EndedAt: timestamppb.New(at.Add(time.Minute)), EndReason: "complete", Ok: 1, NotFound: 2, NoChapter: 3, Unfetchable: 4, Errors: 5, Refused: 6, Unreachable: 7, NewChapters: 8}},
 	})
+	s.SetUnread(&scraperv1.UnreadDescription{File: "sites/foo.yaml", Kept: true, Problems: []*scraperv1.DescriptionProblem{{Line: 12, Column: 3, Message: "no"}}})
 	s.Announce(&scraperv1.NewChapter{Series: series, Chapter: &scraperv1.Chapter{ChapterId: "c"}, AnnouncedAt: timestamppb.New(at)})
 
 	k := scraperclient.Key{Site: "alpha", SeriesID: "1"}
@@ -50,7 +51,7 @@ func TestWhatAnOperatorAsks(t *testing.T) {
 	wantLanes := scraperclient.Lanes{PrunedBefore: at, Lanes: []scraperclient.LaneDetail{{
 		Lane: brief, Series: 3, Failing: 1, Muted: 1, Jobs: 2, RetryAfter: at, Current: "Ash", Pacing: 1500 * time.Millisecond,
 		Passes: []scraperclient.Pass{{Started: at, Ended: at.Add(time.Minute), EndReason: "complete", OK: 1, NotFound: 2, NoChapter: 3, Unfetchable: 4, Errors: 5, Refused: 6, Unreachable: 7, NewChapters: 8}},
-	}}}
+	}}, Unread: []scraperclient.UnreadDescription{{File: "sites/foo.yaml", Kept: true, Problems: []scraperclient.DescriptionProblem{{Line: 12, Column: 3, Message: "no"}}}}}
 	if d := cmp.Diff(wantLanes, lanes); err != nil || d != "" {
 		t.Errorf("%v (-want +got)\n%s", err, d)
 	}

@@ -14,8 +14,9 @@ import (
 type lanesView struct {
 	Frame
 	// Away is true when the scraper could not be asked.
-	Away  bool
-	Cards []laneCard
+	Away   bool
+	Unread []unreadFile
+	Cards  []laneCard
 	// Pruned says which Passes are not kept.
 	Pruned string
 }
@@ -33,6 +34,28 @@ type laneCard struct {
 	Table    []passRow
 	// Older counts the Passes that the table leaves out.
 	Older int
+}
+
+// unreadFile is a Site's description that is not read, with what is wrong.
+type unreadFile struct {
+	ID, File, Text string
+	Problems       []string
+}
+
+// unreadOf words a description that is not read.
+func unreadOf(i int, u scraperclient.UnreadDescription) unreadFile {
+	out := unreadFile{ID: "unread-" + strconv.Itoa(i), File: u.File, Text: "Its Site is not asked anything."}
+	if u.Kept {
+		out.Text = "Its Site goes on as it was described before."
+	}
+	for _, p := range u.Problems {
+		if p.Line > 0 {
+			out.Problems = append(out.Problems, "line "+strconv.Itoa(p.Line)+": "+p.Message)
+			continue
+		}
+		out.Problems = append(out.Problems, p.Message)
+	}
+	return out
 }
 
 // laneFact is one figure with its name, leading somewhere or not.
@@ -107,6 +130,9 @@ func (s *Server) lanesView(ctx context.Context, chosen chosenPass) (lanesView, e
 	var v lanesView
 	if !lanes.PrunedBefore.IsZero() {
 		v.Pruned = "Passes before " + dated(lanes.PrunedBefore, now) + " are pruned. That changes no age on the Worklist."
+	}
+	for i, u := range lanes.Unread {
+		v.Unread = append(v.Unread, unreadOf(i, u))
 	}
 	for _, l := range lanes.Lanes {
 		pass := int64(0)

@@ -124,6 +124,28 @@ func TestAPassOpensWithoutScript(t *testing.T) {
 	}
 }
 
+// A file in sites/ with mistakes is a notice before the Lanes, whether its Site has
+// one or not.
+func TestAnUnreadDescriptionIsANotice(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	mo := s.claim()
+	s.scraper.SetLanes(time.Now(), lane("alpha", 0, nil))
+	if _, body := s.get(mo, "/lanes"); strings.Contains(body, "is not read") {
+		t.Error("a notice of nothing")
+	}
+	s.scraper.SetUnread(
+		&scraperv1.UnreadDescription{File: "sites/foo.yaml", Kept: true, Problems: []*scraperv1.DescriptionProblem{{Line: 12, Column: 3, Message: `there is no key "<b>" here`}, {Message: "the file's name is the Site's key"}}},
+		&scraperv1.UnreadDescription{File: "sites/bar.yaml", Problems: []*scraperv1.DescriptionProblem{{Line: 1, Column: 1, Message: "name is missing"}}},
+	)
+	_, body := s.get(mo, "/lanes")
+	has(t, body, `<h2 id="unread-0">sites/foo.yaml is not read</h2>`, "<li>line 12: there is no key &#34;&lt;b&gt;&#34; here</li><li>the file&#39;s name is the Site&#39;s key</li>", "Its Site goes on as it was described before.",
+		`<h2 id="unread-1">sites/bar.yaml is not read</h2>`, "<li>line 1: name is missing</li>", "Its Site is not asked anything.", "mangrove site check sites/bar.yaml")
+	if strings.Index(body, "sites/foo.yaml") > strings.Index(body, `id="lane-alpha"`) {
+		t.Error("the notice stands behind the Lanes")
+	}
+}
+
 func TestWhatALaneDoes(t *testing.T) {
 	t.Parallel()
 	now := noon()

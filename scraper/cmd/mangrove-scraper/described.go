@@ -4,11 +4,14 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
 
 	"mangrove/internal/config"
+	scraperv1 "mangrove/proto/gen/scraper/v1"
 	"mangrove/scraper/internal/source"
 	"mangrove/scraper/internal/source/declared"
 	"mangrove/scraper/internal/store"
@@ -24,12 +27,52 @@ func sitesDir(cfg config.Config) string { return filepath.Join(cfg.DataDir, "sit
 // described takes over what people change in the folder of descriptions while
 // the scraper runs.
 type described struct {
+	dataDir  string
 	folder   *declared.Folder
 	registry *source.Registry
 	log      *zap.Logger
 	// unlisted are Sites whose Series offered from the start could not be stored
 	// yet; they are not worked before.
 	unlisted []source.Adapter
+	// wrong is what is wrong now, for those who ask while the folder is looked at.
+	wrong atomic.Pointer[[]*scraperv1.UnreadDescription]
+}
+
+// shownFiles and shownProblems bound what is told of files that are not read.
+const (
+	shownFiles    = 50
+	shownProblems = 5
+)
+
+// unread are the descriptions that are not read now.
+func (d *described) unread() []*scraperv1.UnreadDescription {
+	if wrong := d.wrong.Load(); wrong != nil {
+		return *wrong
+	}
+	return nil
+}
+
+// note keeps what is wrong now. Files are named below the data folder.
+func (d *described) note() {
+	var out []*scraperv1.UnreadDescription
+	for _, u := range d.folder.Unread() {
+		if len(out) == shownFiles {
+			break
+		}
+		one := &scraperv1.UnreadDescription{File: d.below(u.File), Kept: u.Kept}
+		for _, p := range u.Problems[:min(len(u.Problems), shownProblems)] {
+			one.Problems = append(one.Problems, &scraperv1.DescriptionProblem{Line: int32(p.Line), Column: int32(p.Column), Message: plainLine(p.Message)})
+		}
+		out = append(out, one)
+	}
+	d.wrong.Store(&out)
+}
+
+func (d *described) below(file string) string {
+	if name, err := filepath.Rel(d.dataDir, file); err == nil {
+		return strings.ToValidUTF8(name, "?")
+	}
+	return strings.ToValidUTF8(file, "?")
 }
 
 func newDescribed(cfg config.Config, shipped []source.Adapter, registry *source.Registry, log *zap.Logger) *described {
@@ -37,12 +80,13 @@ func newDescribed(cfg config.Config, shipped []source.Adapter, registry *source.
 	for _, a := range shipped {
 		taken = append(taken, a.Site().Key)
 	}
-	return &described{folder: declared.NewFolder(sitesDir(cfg), taken...), registry: registry, log: log}
+	return &described{dataDir: cfg.DataDir, folder: declared.NewFolder(sitesDir(cfg), taken...), registry: registry, log: log}
 }
 
 // first is what the folder describes when the scraper starts.
 func (d *described) first() []source.Adapter {
 	c := d.folder.Look()
+	d.note()
 	d.say(c)
 	adapters := declared.Adapters(c.Started)
 	for _, a := range adapters {
@@ -63,6 +107,7 @@ func (d *described) watch(ctx context.Context, db *store.Store, lanes *lanes) {
 // that will not come.
 func (d *described) look(ctx context.Context, db *store.Store, lanes *lanes) {
 	c := d.folder.Look()
+	d.note()
 	d.say(c)
 	for _, site := range c.Ended {
 		d.registry.Remove(site)

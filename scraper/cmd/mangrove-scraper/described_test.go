@@ -133,6 +133,10 @@ func TestSitesDescribedWhileItRuns(t *testing.T) {
 	}
 
 	r.look(ctx)
+	site.On("/feed.xml", fakesite.Bytes("application/rss+xml", []byte(`<rss version="2.0"><channel><title>Lantern</title><item><guid>1</guid></item></channel></rss>`)))
+	r.put("lantern.yaml", "kind: feed\nname: Lantern\naddress: "+site.URL+"/feed.xml\npacing: 1s\n")
+	r.look(ctx)
+	asked("/feed.xml")
 	r.put("comic.yaml", describe(host, "Comic", "one"))
 	r.put("sample.yaml", describe(host, "Mine", "one"))
 	r.look(ctx)
@@ -166,9 +170,20 @@ func TestSitesDescribedWhileItRuns(t *testing.T) {
 		t.Errorf("the problems are logged as\n%s", where)
 	}
 
+	unread := r.watched.unread()
+	if len(unread) != 2 || unread[0].GetFile() != "sites/comic.yaml" || !unread[0].GetKept() || unread[1].GetFile() != "sites/sample.yaml" || unread[1].GetKept() {
+		t.Fatalf("not read: %v", unread)
+	}
+	if p := unread[0].GetProblems(); len(p) != 2 || p[0].GetLine() != 10 && p[0].GetLine() != 11 || !strings.Contains(p[0].GetMessage()+p[1].GetMessage(), `there is no key "items" here`) {
+		t.Errorf("told as %v", p)
+	}
+
 	r.put("comic.yaml", describe(host, "Comic", "three"))
 	r.look(ctx)
 	asked("/series/three")
+	if unread = r.watched.unread(); len(unread) != 1 {
+		t.Errorf("mended, but told as %v", unread)
+	}
 	if r.said("a Site's description is right again") != 1 {
 		t.Error("mending is not said")
 	}

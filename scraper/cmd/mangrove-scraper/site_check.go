@@ -49,12 +49,12 @@ func siteCheck(ctx context.Context, cfg config.Config, args []string, s streams)
 		Site: d, Slots: lane.NewSlots(d, func() error { return nil }, 0), Identity: identity(), Guard: fetch.Guard{Allow: cfg.AllowAddresses}, Renderer: pages,
 	})
 	defer client.Close()
-	c := &checking{site: site, fetch: &remembering{fetcher: client}, file: file, out: s.out}
+	c := &checking{adapter: site.Adapter(), site: site.Described, fetch: &remembering{fetcher: client}, file: file, out: s.out}
 	return c.read(ctx, args[1])
 }
 
 // taken are the problems a description has beside adapters Mangrove brings.
-func taken(site *declared.Described) []declared.Problem {
+func taken(site *declared.Loaded) []declared.Problem {
 	shipped, end, err := all.Adapters(all.Options{SampleURL: "http://sample.invalid"})
 	if err != nil {
 		return nil
@@ -84,6 +84,8 @@ func (r *remembering) Get(ctx context.Context, q source.Request) (*source.Respon
 
 // checking is one check with an address.
 type checking struct {
+	adapter source.Adapter
+	// site is nil for a feed and a catalog: their keys name no parts of pages.
 	site  *declared.Described
 	fetch *remembering
 	file  string
@@ -95,8 +97,15 @@ func (c *checking) say(format string, args ...any) {
 }
 
 func (c *checking) read(ctx context.Context, address string) error {
-	kind, id := c.site.KindOf(address)
 	c.say("")
+	if c.site == nil {
+		id, url, ok := c.adapter.Recognise(address)
+		if !ok {
+			return fmt.Errorf("%s is no address of a Series there", plainLine(address))
+		}
+		return c.series(ctx, url, id)
+	}
+	kind, id := c.site.KindOf(address)
 	switch kind {
 	case declared.SeriesPage:
 		return c.series(ctx, address, id)
@@ -110,9 +119,9 @@ func (c *checking) read(ctx context.Context, address string) error {
 // chapter that can be read.
 func (c *checking) series(ctx context.Context, address, id string) error {
 	c.say("the Series %s, read as a Poll reads it", id)
-	r := poll.Check(ctx, c.site.Adapter(), c.fetch, source.Ask{SeriesID: id, URL: address})
+	r := poll.Check(ctx, c.adapter, c.fetch, source.Ask{SeriesID: id, URL: address})
 	c.explain(declared.SeriesPage, 0)
-	if c.site.ReadsListApart() {
+	if c.site != nil && c.site.ReadsListApart() {
 		c.explain(declared.ListKind, 1)
 	}
 	c.say("a Poll ends in %s", r)
@@ -147,7 +156,7 @@ func (c *checking) series(ctx context.Context, address, id string) error {
 	c.say("")
 	c.say("the chapter %s", next.ID)
 	c.fetch.answers = nil
-	pages, err := c.site.Pages(ctx, c.fetch, source.Key{Site: c.site.Site().Key, SeriesID: id}, next)
+	pages, err := c.adapter.Pages(ctx, c.fetch, source.Key{Site: c.adapter.Site().Key, SeriesID: id}, next)
 	return c.pages(pages, err)
 }
 
@@ -169,6 +178,10 @@ func (c *checking) pages(pages []source.Page, err error) error {
 	if err != nil {
 		return fmt.Errorf("the page list cannot be read: %w", err)
 	}
+	if len(pages) == 0 {
+		c.say("the Site says that it has no page here")
+		return nil
+	}
 	c.say("%d pages, from %s to %s", len(pages), pages[0].URL, pages[len(pages)-1].URL)
 	return nil
 }
@@ -176,7 +189,7 @@ func (c *checking) pages(pages []source.Page, err error) error {
 func (c *checking) search(ctx context.Context, address string) error {
 	query := c.site.SearchFor(address)
 	c.say("a search for %q", query)
-	a, ok := c.site.Adapter().(source.Searcher)
+	a, ok := c.adapter.(source.Searcher)
 	if !ok {
 		return errors.New("this Site cannot be searched")
 	}
@@ -198,7 +211,7 @@ func (c *checking) search(ctx context.Context, address string) error {
 // explain prints what each key finds on the n-th page that was read. What finds
 // nothing is named with its line.
 func (c *checking) explain(kind declared.Kind, n int) {
-	if n >= len(c.fetch.answers) {
+	if c.site == nil || n >= len(c.fetch.answers) {
 		return
 	}
 	found, err := c.site.Explain(kind, c.fetch.answers[n])

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -35,6 +36,13 @@ func TestSiteCheck(t *testing.T) {
 	}
 	good := write("comic.yaml", body)
 	scripted := write("scripted.yaml", strings.Replace(body, "series:\n", "browser: true\nseries:\n", 1))
+	fake.On("/feed.xml", fakesite.Bytes("application/rss+xml", []byte(`<rss version="2.0"><channel><title>Lantern</title><item><guid>2</guid><title>Ch. 2: Rain</title><link>`+fake.URL+`/c/2</link></item></channel></rss>`)))
+	fake.Handle("/opds/shelf", withPassword(fakesite.Bytes("application/atom+xml", []byte(`<feed xmlns="http://www.w3.org/2005/Atom"><title>Shelf</title><entry><id>urn:1</id><title>Shelf 3</title>`+
+		`<link rel="http://vaemendis.net/opds-pse/stream" type="image/png" href="/p/{pageNumber}" pse:count="2" xmlns:pse="http://vaemendis.net/opds-pse/ns"/></entry></feed>`))))
+	fed := write("lantern.yaml", "kind: feed\nname: Lantern\naddress: "+fake.URL+"/feed.xml\nimages: main img\n")
+	secret := write("password", "s3cret")
+	shelf := write("shelf.yaml", "kind: opds\nname: Shelf\naddress: "+fake.URL+"/opds/\nuser: me\npassword_file: "+secret+"\n")
+	stranger := write("stranger.yaml", "kind: opds\nname: Shelf\naddress: "+fake.URL+"/opds/\n")
 	cfg := config.Config{AllowAddresses: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}
 	browserless := cfg
 	browserless.Chromium = "/nonexistent/chromium"
@@ -63,12 +71,20 @@ func TestSiteCheck(t *testing.T) {
 		{"a chapter", cfg, []string{good, fake.URL + "/c/2"}, "", []string{"2 pages, from"}, nil},
 		{"a chapter without images", cfg, []string{good, fake.URL + "/c/3"}, "the page shows no image", []string{"pages.image     0  nothing"}, nil},
 		{"a search", cfg, []string{good, fake.URL + "/find?q=on+e"}, "", []string{`a search for "on e"`, "1 Series", `one  "One"`}, nil},
+		{"a feed", cfg, []string{fed}, "", []string{"describes Lantern (lantern)", "one request every 3s"}, nil},
+		{"a feed's Series", cfg, []string{fed, fake.URL + "/feed.xml"}, "", []string{"a Poll ends in ok", `number "2" volume "" title "Rain"`, "2 pages, from " + fake.URL + "/1.png"}, nil},
+		{"no address of a feed", cfg, []string{fed, fake.URL + "/c/2"}, "is no address of a Series there", nil, nil},
+		{"a catalog's Series", cfg, []string{shelf, fake.URL + "/opds/shelf"}, "", []string{"a Poll ends in ok", "1 chapter", "2 pages, from " + fake.URL + "/p/0"}, nil},
+		{"the same without its password", cfg, []string{stranger, fake.URL + "/opds/shelf"}, "ends in refused", []string{"status 401"}, nil},
+		{"a bad feed", cfg, []string{write("bad.yaml", "kind: feed\nname: x\naddress: comic\n")}, "1 to mend", nil, []string{"bad.yaml:3:10: address"}},
 		{"the guard", config.Config{}, []string{good, fake.URL + "/series/one"}, "ends in unreachable", []string{"the address is not allowed"}, nil},
 		{"another host", cfg, []string{good, "http://other.example/x"}, "outside the Site's declared hosts", nil, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
+			// Whoever has a data folder removes the profiles that its last browser left.
+			tt.cfg.DataDir = t.TempDir()
 			var out, errOut bytes.Buffer
 			err := siteCheck(t.Context(), tt.cfg, tt.args, streams{nil, &out, &errOut})
 			if (err == nil) != (tt.fails == "") || (err != nil && !strings.Contains(err.Error(), tt.fails)) {
@@ -92,4 +108,16 @@ func TestSiteCheck(t *testing.T) {
 	if err := site(t.Context(), []string{"check"}, streams{nil, &bytes.Buffer{}, &bytes.Buffer{}}); err == nil {
 		t.Error("a check of nothing is no error")
 	}
+}
+
+// withPassword answers those who know the password.
+func withPassword(answer fakesite.Answer) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if user, password, ok := r.BasicAuth(); !ok || user != "me" || password != "s3cret" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		w.Header().Set("Content-Type", answer.ContentType)
+		_, _ = w.Write(answer.Body)
+	})
 }

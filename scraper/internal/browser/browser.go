@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"net/url"
 	"os"
 	"runtime/debug"
 	"sync/atomic"
@@ -54,11 +53,11 @@ type Options struct {
 	Identity string
 	Log      *zap.Logger
 
-	// Timeout, PagesEach, Lifetime, SoftMemory, MaxMemory and Idle replace the
-	// bounds of the package when not zero.
-	Timeout, Lifetime, Idle time.Duration
-	PagesEach               int
-	SoftMemory, MaxMemory   int64
+	// Timeout, Settle, PagesEach, Lifetime, SoftMemory, MaxMemory and Idle replace
+	// the bounds of the package when not zero.
+	Timeout, Settle, Lifetime, Idle time.Duration
+	PagesEach                       int
+	SoftMemory, MaxMemory           int64
 }
 
 // Browser is the one supervised browser. Its methods may be called from several
@@ -89,6 +88,7 @@ func New(o Options) *Browser {
 		o.Log = zap.NewNop()
 	}
 	o.Timeout = orElse(o.Timeout, pageTimeout)
+	o.Settle = orElse(o.Settle, settleWithin)
 	o.Lifetime = orElse(o.Lifetime, lifetime)
 	o.Idle = orElse(o.Idle, idleFor)
 	o.PagesEach = orElse(o.PagesEach, pagesEach)
@@ -129,20 +129,16 @@ func (b *Browser) Available() error {
 // Render reads a page: it goes to r.URL, waits until the page's scripts have put
 // it together, and returns the HTML it has become. The answer of the Site is
 // judged before a script of it runs, so that a refusal or a challenge ends the
-// read there. A browser that is missing, does not start or is lost on the way is
+// read there. What its scripts ask for waits for its turn (ADR 0010). A browser that is missing, does not start or is lost on the way is
 // a read that never happened.
-func (b *Browser) Render(ctx context.Context, site source.Site, r source.Request) (resp *source.Response, err error) {
+func (b *Browser) Render(ctx context.Context, site source.Site, r source.Request, turns fetch.Turns) (resp *source.Response, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			b.o.Log.Error("the browser's driver panicked", zap.Any("panic", p), zap.ByteString("stack", debug.Stack()))
 			resp, err = nil, fetch.NoBrowser(r.URL, fmt.Errorf("its driver panicked: %v", p))
 		}
 	}()
-	u, err := url.Parse(r.URL)
-	if err == nil {
-		err = fetch.Allowed(site, u)
-	}
-	if err != nil {
+	if err := fetch.Askable(site, r.URL); err != nil {
 		return nil, fetch.Unanswered(r.URL, err, true)
 	}
 	select {
@@ -159,7 +155,7 @@ func (b *Browser) Render(ctx context.Context, site source.Site, r source.Request
 	}
 	defer b.giveBack(c)
 	guard := fetch.Guard{Allow: b.o.Allow, Loopback: site.Loopback}
-	return c.read(ctx, site, guard, r)
+	return c.read(ctx, site, guard, r, turns)
 }
 
 // take returns the Chromium that reads the next page, started if there is none.

@@ -41,6 +41,8 @@ type chromium struct {
 	client  *cdp.Client
 	profile string
 	agent   string
+	// short is what of shared memory is too small; "" when nothing is.
+	short   string
 	started time.Time
 	refuse  *proxy
 	end     context.CancelFunc
@@ -75,7 +77,7 @@ func launch(ctx context.Context, o Options) (*chromium, error) {
 		return nil, err
 	}
 	c := &chromium{
-		o: o, profile: profile, started: time.Now(), lost: make(chan struct{}),
+		o: o, short: shortage(sharedMemory, o.Dir, room), profile: profile, started: time.Now(), lost: make(chan struct{}),
 		open: map[proto.TargetSessionID]*page{}, contexts: map[proto.BrowserBrowserContextID]*page{},
 	}
 	life, end := context.WithCancel(context.Background())
@@ -87,6 +89,9 @@ func launch(ctx context.Context, o Options) (*chromium, error) {
 		end()
 		_ = os.RemoveAll(profile)
 		return nil, fmt.Errorf("start %s: %w", program, err)
+	}
+	if c.short != "" {
+		o.Log.Warn("the browser has little shared memory, and pages with much to draw may crash it", zap.String("why", c.short))
 	}
 	if o.Unsandboxed {
 		o.Log.Warn("the browser runs WITHOUT its sandbox", zap.String("setting", config.ChromiumUnsandboxed+"=yes"))
@@ -100,7 +105,7 @@ func launch(ctx context.Context, o Options) (*chromium, error) {
 		err = proto.TargetSetDiscoverTargets{Discover: true}.Call(s)
 	}
 	if err != nil {
-		err = c.neverAnswered(ctx, program, err)
+		err = c.lostBecause(c.neverAnswered(ctx, program, err))
 		c.stop()
 		return nil, err
 	}
@@ -226,7 +231,7 @@ func (c *chromium) route() {
 			if e.SessionID == "" {
 				p = c.about(e)
 			}
-		case "Fetch.requestPaused", "Network.requestWillBeSent", "Network.loadingFinished", "Network.loadingFailed",
+		case "Fetch.requestPaused", "Network.requestWillBeSent", "Network.responseReceived", "Network.loadingFinished", "Network.loadingFailed",
 			"Page.javascriptDialogOpening", "Inspector.targetCrashed":
 		default:
 			continue

@@ -35,15 +35,21 @@ func (p *page) paused(e proto.FetchRequestPaused) error {
 	if e.ResourceType == proto.NetworkResourceTypeOther && !strings.HasPrefix(e.Request.Headers["Accept"].Str(), "image/") {
 		return p.proceed(e) // a worker's script, and not the page's icon
 	}
+	if err == nil && asksData(e.ResourceType) {
+		return p.inTurn(e, u)
+	}
 	if err != nil || e.ResourceType != proto.NetworkResourceTypeDocument {
 		return p.block(e)
 	}
 	answer := e.ResponseStatusCode != nil || e.ResponseErrorReason != ""
 	switch {
-	case e.FrameID != p.frame && !answer && fetch.Allowed(p.site, u) != nil:
+	case e.FrameID != p.frame && answer:
+		return p.proceed(e)
+	case e.FrameID != p.frame && !p.beside(u):
+		// Nothing of it would be read, and what it asks for could not be seen.
 		return p.block(e)
 	case e.FrameID != p.frame:
-		return p.proceed(e)
+		return p.inTurn(e, u)
 	case !answer:
 		err = p.asked(e, u)
 	case e.ResponseErrorReason != "":
@@ -55,6 +61,12 @@ func (p *page) paused(e proto.FetchRequestPaused) error {
 		// The request stays where it is until the page is closed.
 		p.fail(err)
 		return nil
+	}
+	switch {
+	case !answer && p.visited():
+		return p.inTurn(e, u)
+	case !answer && e.RedirectedRequestID == "":
+		p.turns.Sent()
 	}
 	return p.proceed(e)
 }

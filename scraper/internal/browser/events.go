@@ -2,8 +2,9 @@ package browser
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 	"go.uber.org/zap"
 
+	"mangrove/internal/fault"
 	"mangrove/scraper/internal/fetch"
 )
 
@@ -66,11 +68,13 @@ func (p *page) happened(e *cdp.Event) error {
 	case "Page.javascriptDialogOpening":
 		return proto.PageHandleJavaScriptDialog{Accept: false}.Call(p.tab)
 	case "Inspector.targetCrashed", "Target.targetCrashed":
-		p.fail(fetch.NoBrowser(p.request.URL, errors.New("the page crashed")))
+		p.fail(fetch.NoBrowser(p.request.URL, p.c.lostBecause(errCrashed)))
 	case "Target.targetCreated":
 		return on(e, p.appeared)
 	case "Network.requestWillBeSent":
 		return on(e, p.began)
+	case "Network.responseReceived":
+		return on(e, p.received)
 	case "Network.loadingFinished":
 		return on(e, func(e proto.NetworkLoadingFinished) error { return p.ended(e.RequestID) })
 	case "Network.loadingFailed":
@@ -113,6 +117,27 @@ func (p *page) began(e proto.NetworkRequestWillBeSent) error {
 		defer p.mu.Unlock()
 		p.waiting[e.RequestID] = true
 		p.busy = time.Now()
+	}
+	return nil
+}
+
+// received ends the read when the Site refuses what a script of the page asks for:
+// too many requests, or a challenge. Other refusals may be the page's way, as to
+// tell a visitor from a member.
+func (p *page) received(e proto.NetworkResponseReceived) error {
+	u, err := url.Parse(e.Response.URL)
+	if err != nil || !asksData(e.Type) || fetch.Allowed(p.site, u) != nil {
+		return err
+	}
+	header := http.Header{}
+	for name, value := range e.Response.Headers {
+		header.Set(name, value.Str())
+	}
+	if e.Response.Status != http.StatusTooManyRequests && header.Get("cf-mitigated") == "" {
+		return nil
+	}
+	if err := fetch.Answered(p.request.URL, e.Response.Status, header, time.Now()); fault.Is(err, fault.Access) {
+		p.fail(err)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -147,6 +148,16 @@ func siteOf(t *testing.T, s *fakesite.Server) source.Site {
 	return source.Site{Key: "t", Hosts: []string{u.Host}, Browser: true}
 }
 
+// turns lets every request of a page go, and counts those its scripts send.
+type turns struct{ again atomic.Int32 }
+
+func (*turns) Sent() {}
+
+func (t *turns) Again(context.Context) error {
+	t.again.Add(1)
+	return nil
+}
+
 func ask(address string) source.Request {
 	return source.Request{URL: address, Want: source.WantHTML}
 }
@@ -185,7 +196,7 @@ func eventually(t *testing.T, what string, cond func() bool) {
 func inBackground(ctx context.Context, b *Browser, site source.Site, address string) <-chan error {
 	done := make(chan error, 1)
 	go func() {
-		_, err := b.Render(ctx, site, ask(address))
+		_, err := b.Render(ctx, site, ask(address), &turns{})
 		if err == nil {
 			err = fmt.Errorf("%s was read", address)
 		}

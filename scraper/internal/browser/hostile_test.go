@@ -119,7 +119,7 @@ func TestAHostilePageGetsNowhere(t *testing.T) {
 	s.On("/sw.js", fakesite.Bytes("text/javascript", []byte(fmt.Sprintf(`fetch('%s/sw', {mode: 'no-cors'})`, c.http.URL))))
 	r := ask(s.URL + "/p")
 	r.Landmark = "#tried"
-	got, err := b.Render(t.Context(), siteOf(t, s), r)
+	got, err := b.Render(t.Context(), siteOf(t, s), r, &turns{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestSitesAreKeptApart(t *testing.T) {
 	two.On("/p", fakesite.Answer{ContentType: "text/html", Body: []byte("<p>two</p>"), Hold: hold})
 	waiting := make(chan error, 1)
 	go func() {
-		_, err := b.Render(t.Context(), siteOf(t, two), ask(two.URL+"/p"))
+		_, err := b.Render(t.Context(), siteOf(t, two), ask(two.URL+"/p"), &turns{})
 		waiting <- err
 	}()
 	if err := two.WaitCount(t.Context(), "/p", 1); err != nil {
@@ -163,7 +163,7 @@ func TestSitesAreKeptApart(t *testing.T) {
 	}
 	one.On("/p", fakesite.Answer{ContentType: "text/html", Header: header("Set-Cookie", "a=b"), Body: []byte(`<body><script>fetch('` + two.URL + `/stolen', {mode: 'no-cors'}).catch(() => {})</script>`)})
 	for range 2 {
-		if _, err := b.Render(t.Context(), siteOf(t, one), ask(one.URL+"/p")); err != nil {
+		if _, err := b.Render(t.Context(), siteOf(t, one), ask(one.URL+"/p"), &turns{}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -188,7 +188,7 @@ func TestTheWayOutEndsWithThePage(t *testing.T) {
 	s := fakesite.Start(t)
 	s.On("/p", fakesite.HTML("<p>x</p>"))
 	warm(t, b)
-	if _, err := b.Render(t.Context(), siteOf(t, s), ask(s.URL+"/p")); err != nil {
+	if _, err := b.Render(t.Context(), siteOf(t, s), ask(s.URL+"/p"), &turns{}); err != nil {
 		t.Fatal(err)
 	}
 	refuse := b.current.refuse

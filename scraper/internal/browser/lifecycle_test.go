@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/go-rod/rod/lib/proto"
+	"go.uber.org/zap"
 
 	"mangrove/internal/fakesite"
 	"mangrove/internal/fault"
@@ -30,43 +31,51 @@ func wordsAt(t *testing.T) (*fakesite.Server, source.Site) {
 	return s, siteOf(t, s)
 }
 
+// hangs reads a page in the background that waits for the Site; it is under way
+// when hangs returns.
+func hangs(t *testing.T, b *Browser) (*fakesite.Server, source.Site, <-chan error) {
+	t.Helper()
+	s, site := wordsAt(t)
+	s.On("/hangs", fakesite.HTML(`<p>x</p><script>fetch('/never')</script>`))
+	s.On("/never", fakesite.Answer{Hold: make(chan struct{})})
+	done := inBackground(t.Context(), b, site, s.URL+"/hangs")
+	if err := s.WaitCount(t.Context(), "/never", 1); err != nil {
+		t.Fatal(err)
+	}
+	return s, site, done
+}
+
 // Whatever takes the browser away while a page is read, the read never happened
 // (POLL-1), and the next one has a browser again (F119, F120).
 func TestTheBrowserIsLost(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name string
-		lose func(t *testing.T, b *Browser)
+		lose func(t *testing.T, c *chromium)
 	}{
-		{"killed", func(t *testing.T, b *Browser) { kill(t, b.current.process.pid, syscall.SIGKILL) }},
-		{"its page crashes", func(t *testing.T, b *Browser) {
-			b.current.mu.Lock()
-			defer b.current.mu.Unlock()
-			for _, p := range b.current.open {
+		{"killed", func(t *testing.T, c *chromium) { kill(t, c.process.pid, syscall.SIGKILL) }},
+		{"its page crashes", func(_ *testing.T, c *chromium) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			for _, p := range c.open {
 				go func() { _ = proto.PageCrash{}.Call(p.tab) }()
 			}
 		}},
-		{"its pipe closes", func(_ *testing.T, b *Browser) { b.current.pipe.close() }},
-		{"it freezes", func(t *testing.T, b *Browser) { kill(t, b.current.process.pid, syscall.SIGSTOP) }},
+		{"its pipe closes", func(_ *testing.T, c *chromium) { c.pipe.close() }},
+		{"it freezes", func(t *testing.T, c *chromium) { kill(t, c.process.pid, syscall.SIGSTOP) }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			b := open(t, func(o *Options) { o.Timeout = 6 * time.Second })
-			warm(t, b)
-			s, site := wordsAt(t)
-			s.On("/hangs", fakesite.HTML(`<p>x</p><script>fetch('/never')</script>`))
-			s.On("/never", fakesite.Answer{Hold: make(chan struct{})})
-			done := inBackground(t.Context(), b, site, s.URL+"/hangs")
-			if err := s.WaitCount(t.Context(), "/never", 1); err != nil {
-				t.Fatal(err)
-			}
-			tt.lose(t, b)
+			b := open(t, func(o *Options) { o.Timeout = 10 * time.Second })
+			c := warm(t, b)
+			s, site, done := hangs(t, b)
+			tt.lose(t, c)
 			err := <-done
 			if got := verdictOf(t, err); got != (verdict{fault.Network, fault.NoRead}) || !strings.Contains(err.Error(), "browser") {
 				t.Errorf("%v, want no read", err)
 			}
-			if _, err := b.Render(t.Context(), site, ask(s.URL+"/p")); err != nil {
+			if _, err := b.Render(t.Context(), site, ask(s.URL+"/p"), &turns{}); err != nil {
 				t.Errorf("the next page: %v", err)
 			}
 		})
@@ -184,7 +193,7 @@ func TestItIsRenewed(t *testing.T) {
 			b := open(t, tt.change)
 			first := warm(t, b)
 			s, site := wordsAt(t)
-			if _, err := b.Render(t.Context(), site, ask(s.URL+"/p")); err != nil {
+			if _, err := b.Render(t.Context(), site, ask(s.URL+"/p"), &turns{}); err != nil {
 				t.Fatal(err)
 			}
 			select {
@@ -214,7 +223,7 @@ func TestTooMuchMemoryEndsIt(t *testing.T) {
 	t.Parallel()
 	b := open(t, func(o *Options) { o.MaxMemory = 1 })
 	s, site := wordsAt(t)
-	_, err := b.Render(t.Context(), site, ask(s.URL+"/p"))
+	_, err := b.Render(t.Context(), site, ask(s.URL+"/p"), &turns{})
 	if got := verdictOf(t, err); got != (verdict{fault.Network, fault.NoRead}) {
 		t.Errorf("%v, want no read", err)
 	}
@@ -227,7 +236,7 @@ func TestNothingPilesUp(t *testing.T) {
 	s, site := wordsAt(t)
 	before := runtime.NumGoroutine()
 	for range 8 {
-		if _, err := b.Render(t.Context(), site, ask(s.URL+"/p")); err != nil {
+		if _, err := b.Render(t.Context(), site, ask(s.URL+"/p"), &turns{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -239,7 +248,7 @@ func TestNothingPilesUp(t *testing.T) {
 	}
 	eventually(t, "the goroutines have ended", func() bool { return runtime.NumGoroutine() <= before+5 })
 	b.Close()
-	if _, err := b.Render(t.Context(), site, ask(s.URL+"/p")); !strings.Contains(fmt.Sprint(err), ErrClosed.Error()) {
+	if _, err := b.Render(t.Context(), site, ask(s.URL+"/p"), &turns{}); !strings.Contains(fmt.Sprint(err), ErrClosed.Error()) {
 		t.Errorf("after Close: %v", err)
 	}
 	if zombies := ended(os.Getpid()); len(zombies) > 0 {
@@ -272,7 +281,7 @@ func TestAMissingBrowserSaysHowToGetIt(t *testing.T) {
 	o.Program = ""
 	b = New(o)
 	defer b.Close()
-	_, err := b.Render(t.Context(), site, ask(s.URL+"/p"))
+	_, err := b.Render(t.Context(), site, ask(s.URL+"/p"), &turns{})
 	if got := verdictOf(t, err); got != (verdict{fault.Network, fault.NoRead}) || !strings.Contains(err.Error(), "apt-get install chromium") {
 		t.Errorf("%v, want no read and how to get it", err)
 	}
@@ -288,7 +297,7 @@ func TestAProgramThatIsNoBrowser(t *testing.T) {
 	if err := b.Available(); err != nil {
 		t.Errorf("before the first start nothing is known against it: %v", err)
 	}
-	_, err := b.Render(t.Context(), site, ask(s.URL+"/p"))
+	_, err := b.Render(t.Context(), site, ask(s.URL+"/p"), &turns{})
 	if got := verdictOf(t, err); got != (verdict{fault.Network, fault.NoRead}) {
 		t.Errorf("%v, want no read", err)
 	}
@@ -309,9 +318,9 @@ func help(dir, address string) {
 	if err != nil {
 		panic(err)
 	}
-	o := Options{Owner: "helper", Dir: dir, Allow: allowed()}
+	o := Options{Owner: "helper", Dir: dir, Allow: allowed(), Log: zap.Must(zap.NewDevelopment())}
 	b := New(o)
-	r, err := b.Render(context.Background(), source.Site{Hosts: []string{u.Host}}, ask(address))
+	r, err := b.Render(context.Background(), source.Site{Hosts: []string{u.Host}}, ask(address), &turns{})
 	if err != nil {
 		fmt.Println("failed:", err)
 	} else {
@@ -322,15 +331,22 @@ func help(dir, address string) {
 }
 
 // helper starts the test binary as an owner of a browser, after arguments that
-// start it, and waits until it has read a page.
-func helper(t *testing.T, dir, address string, before ...string) *exec.Cmd {
+// start it, and waits until it has read a page. What it logs goes to a file.
+func helper(t *testing.T, dir, address string, before ...string) (cmd *exec.Cmd, log string) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	args := append(before, self)
-	cmd := exec.Command(args[0], args[1:]...)
+	cmd = exec.Command(args[0], args[1:]...)
+	log = filepath.Join(t.TempDir(), "log")
+	to, err := os.Create(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = to.Close() }()
+	cmd.Stderr = to
 	cmd.Env = append(os.Environ(), helperDir+"="+dir, "MGB_HELPER_URL="+address)
 	if _, err := cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
@@ -347,7 +363,7 @@ func helper(t *testing.T, dir, address string, before ...string) *exec.Cmd {
 	if err != nil || !strings.HasPrefix(said, "read ") {
 		t.Fatalf("the helper said %q, %v", said, err)
 	}
-	return cmd
+	return cmd, log
 }
 
 // When its owner is killed without a word, Chromium goes too, with all of it,
@@ -358,7 +374,7 @@ func TestItDiesWithItsOwner(t *testing.T) {
 	o := options(t)
 	s, _ := wordsAt(t)
 	for range 3 {
-		cmd := helper(t, o.Dir, s.URL+"/p")
+		cmd, _ := helper(t, o.Dir, s.URL+"/p")
 		if len(family(t, o.Dir)) < 3 {
 			t.Fatal("there is no browser to lose")
 		}
@@ -372,7 +388,7 @@ func TestItDiesWithItsOwner(t *testing.T) {
 	}
 }
 
-// A container's small /dev/shm does not take pages down (S-082).
+// A container's small /dev/shm does not take pages down, and is told of (S-082).
 func TestASmallSharedMemoryIsEnough(t *testing.T) {
 	t.Parallel()
 	needChromium(t)
@@ -386,5 +402,57 @@ func TestASmallSharedMemoryIsEnough(t *testing.T) {
 		const c = document.createElement('canvas'); c.width = c.height = 1500; document.body.append(c);
 		const g = c.getContext('2d'); g.fillRect(i, i, 1000, 1000); c.toDataURL('image/jpeg');
 	}</script>`))
-	helper(t, o.Dir, s.URL+"/p", mount...)
+	_, log := helper(t, o.Dir, s.URL+"/p", mount...)
+	said, err := os.ReadFile(log)
+	if err != nil || !strings.Contains(string(said), "/dev/shm, in which a browser shares memory, holds only 1 MiB") || !strings.Contains(string(said), "--shm-size") {
+		t.Errorf("%v; it said\n%s", err, said)
+	}
+}
+
+// What is too small is said with what to do, and again when Chromium was lost.
+func TestShortage(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name          string
+		shared, free  uint64
+		missing       bool
+		want, another string
+	}{
+		{"enough", 65 << 20, 256 << 20, false, "", ""},
+		{"what containers are given", 64 << 20, 1 << 40, false, "holds only 64 MiB", "--shm-size=256m"},
+		{"none", 0, 1 << 40, true, "there is no /shm", "shm_size"},
+		{"no room for the profile", 1 << 40, 255 << 20, false, "/dir, where the browser's profile lies, has only 255 MiB left", "free some"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got := shortage("/shm", "/dir", func(path string) (uint64, uint64, error) {
+				if path == "/shm" && tt.missing {
+					return 0, 0, os.ErrNotExist
+				}
+				if path == "/shm" {
+					return tt.shared, 0, nil
+				}
+				return 1 << 40, tt.free, nil
+			})
+			if !strings.Contains(got, tt.want) || !strings.Contains(got, tt.another) || (got == "") != (tt.want == "") {
+				t.Errorf("it says %q", got)
+			}
+		})
+	}
+}
+
+// A Chromium that is lost where shared memory is small says so, to the Lane and to
+// `site check` alike: it is the read's own error.
+func TestALossSaysWhatMayBeToBlame(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	c := warm(t, b)
+	c.short = "it is small; give more"
+	_, _, done := hangs(t, b)
+	kill(t, c.process.pid, syscall.SIGKILL)
+	err := <-done
+	if got := verdictOf(t, err); got != (verdict{fault.Network, fault.NoRead}) || !strings.Contains(err.Error(), "perhaps because it is small; give more") {
+		t.Errorf("%v", err)
+	}
 }

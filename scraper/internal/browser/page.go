@@ -22,6 +22,8 @@ const (
 	// maxRequests and maxPopups are what a page may ask for before it is ended.
 	maxRequests = 400
 	maxPopups   = 10
+	// maxPaced are the pages and data its scripts may ask for.
+	maxPaced = 20
 	// maxEvents may wait for a page's attention.
 	maxEvents = 4096
 )
@@ -31,7 +33,9 @@ type page struct {
 	c       *chromium
 	site    source.Site
 	request source.Request
-	proxy   *proxy
+	// turns says when one more request of the page may be sent.
+	turns fetch.Turns
+	proxy *proxy
 	// whole and tab talk to Chromium as a whole and to this page.
 	whole, tab session
 	cancel     context.CancelFunc
@@ -49,15 +53,17 @@ type page struct {
 	waiting          map[proto.NetworkRequestID]bool
 	busy             time.Time
 	requests, popups int
+	// paced counts what the scripts asked for, turn what of it waits to be sent.
+	paced, turn int
 }
 
 // read opens r.URL in a context of its own, and closes it again.
-func (c *chromium) read(ctx context.Context, site source.Site, guard fetch.Guard, r source.Request) (*source.Response, error) {
+func (c *chromium) read(ctx context.Context, site source.Site, guard fetch.Guard, r source.Request, turns fetch.Turns) (*source.Response, error) {
 	outer := ctx
 	whole, stop := c.session(ctx, "")
 	defer stop()
 	p := &page{
-		c: c, site: site, request: r, events: make(chan *cdp.Event, maxEvents), waiting: map[proto.NetworkRequestID]bool{}, busy: time.Now(),
+		c: c, site: site, request: r, turns: turns, events: make(chan *cdp.Event, maxEvents), waiting: map[proto.NetworkRequestID]bool{}, busy: time.Now(),
 	}
 	whole.ctx, p.cancel = context.WithCancel(whole.ctx)
 	defer p.cancel()
@@ -126,7 +132,8 @@ func (p *page) open(guard fetch.Guard) error {
 }
 
 // intercepted are the requests that stop for a decision: pages before they are
-// asked for and before they are shown, and what a text does not need.
+// asked for and before they are shown, data that scripts ask for, and what a text
+// does not need. Scripts and styles of the page come with it.
 func intercepted() []*proto.FetchRequestPattern {
 	patterns := []*proto.FetchRequestPattern{
 		{ResourceType: proto.NetworkResourceTypeDocument, RequestStage: proto.FetchRequestStageRequest},
@@ -134,7 +141,7 @@ func intercepted() []*proto.FetchRequestPattern {
 	}
 	for _, t := range []proto.NetworkResourceType{
 		proto.NetworkResourceTypeImage, proto.NetworkResourceTypeMedia, proto.NetworkResourceTypeFont, proto.NetworkResourceTypePing,
-		proto.NetworkResourceTypeOther,
+		proto.NetworkResourceTypeOther, proto.NetworkResourceTypeXHR, proto.NetworkResourceTypeFetch, proto.NetworkResourceTypeEventSource,
 	} {
 		patterns = append(patterns, &proto.FetchRequestPattern{ResourceType: t, RequestStage: proto.FetchRequestStageRequest})
 	}
@@ -214,7 +221,7 @@ func (p *page) why(ctx context.Context, err error) error {
 	case verdict != nil:
 		return verdict
 	case p.c.gone():
-		return fetch.NoBrowser(p.request.URL, errLost)
+		return fetch.NoBrowser(p.request.URL, p.c.lostBecause(errLost))
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		if !p.c.answers() {
 			p.c.lose()
@@ -229,7 +236,7 @@ func (p *page) why(ctx context.Context, err error) error {
 	if errors.As(err, &classified) {
 		return err
 	}
-	return fetch.NoBrowser(p.request.URL, err)
+	return fetch.NoBrowser(p.request.URL, p.c.lostBecause(err))
 }
 
 // answers reports whether Chromium itself still answers; it is the page's

@@ -137,6 +137,8 @@ func arguments(profile, refuse string, unsandboxed bool) []string {
 		// Where requests go. The bypass list's one entry takes away the built-in
 		// exception for loopback; names are looked up by the proxy, never here.
 		"--proxy-server=" + refuse, "--proxy-bypass-list=<-loopback>", "--disable-quic",
+		// Over HTTP/1 no more than six requests to a host are under way at once.
+		"--disable-http2",
 		"--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
 		"--force-webrtc-ip-handling-policy=disable_non_proxied_udp", "--webrtc-ip-handling-policy=disable_non_proxied_udp",
 		"--dns-prefetch-disable", "--no-pings", "--disable-background-networking", "--disable-component-update", "--disable-sync",

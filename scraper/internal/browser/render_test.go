@@ -20,7 +20,7 @@ func TestAPageMadeByItsScriptIsRead(t *testing.T) {
 	s.On("/list.json", fakesite.JSON(`{"title":"Grüße & mehr"}`))
 	r := ask(s.URL + "/s")
 	r.Landmark = "h1.title"
-	got, err := b.Render(t.Context(), siteOf(t, s), r)
+	got, err := b.Render(t.Context(), siteOf(t, s), r, &turns{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestAPageMadeByItsScriptIsRead(t *testing.T) {
 			t.Errorf("%s: User-Agent %q does not say who asks", r.Path, ua)
 		}
 	}
-	if _, err := b.Render(t.Context(), siteOf(t, s), r); err != nil {
+	if _, err := b.Render(t.Context(), siteOf(t, s), r, &turns{}); err != nil {
 		t.Fatal(err)
 	}
 }

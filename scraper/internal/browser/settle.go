@@ -9,8 +9,12 @@ import (
 	"mangrove/scraper/internal/fetch"
 )
 
-// lookEvery is how often a page is looked at while it settles.
-const lookEvery = 100 * time.Millisecond
+// lookEvery is how often a page is looked at while it settles, lastLook how long
+// before its time is over what is there is read.
+const (
+	lookEvery = 100 * time.Millisecond
+	lastLook  = 3 * time.Second
+)
 
 // world is the name of the scripts' world that is ours: it shares the page's
 // document and none of its objects, so that a page cannot answer for itself.
@@ -43,7 +47,8 @@ func (p *page) settle() (string, error) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	var last sight
-	changed, until := time.Now(), time.Now().Add(settleWithin)
+	changed, until := time.Now(), time.Now().Add(p.c.o.Settle)
+	latest, bounded := p.tab.ctx.Deadline()
 	for {
 		var now sight
 		text, ok, err := p.evaluate(look)
@@ -57,7 +62,15 @@ func (p *page) settle() (string, error) {
 		if now != last {
 			last, changed = now, at
 		}
-		settled := now.Found && now.Ready == "complete" && at.Sub(changed) >= settleFor && p.quiet(at)
+		waits := p.waits()
+		if waits {
+			// What the Lane holds back is no reason to read half a page.
+			until = until.Add(lookEvery)
+		}
+		if bounded && until.After(latest.Add(-lastLook)) {
+			until = latest.Add(-lastLook)
+		}
+		settled := now.Found && now.Ready == "complete" && at.Sub(changed) >= settleFor && !waits && p.quiet(at)
 		if settled || at.After(until) {
 			return p.html()
 		}

@@ -100,7 +100,7 @@ func TestVerdicts(t *testing.T) {
 			s := fakesite.Start(t)
 			s.On("/p", tt.answer)
 			s.On("/new", fakesite.HTML("<p>new</p>"))
-			r, err := b.Render(t.Context(), siteOf(t, s), ask(s.URL+"/p?token=canary"))
+			r, err := b.Render(t.Context(), siteOf(t, s), ask(s.URL+"/p?token=canary"), &turns{})
 			if diff := cmp.Diff(tt.want, verdictOf(t, err)); diff != "" {
 				t.Errorf("verdict (-want +got):\n%s%v", diff, err)
 			}
@@ -151,7 +151,7 @@ func TestPagesThatNeverEnd(t *testing.T) {
 				t.Parallel()
 				s := fakesite.Start(t)
 				s.On("/p", tt.answer)
-				_, err := b.Render(t.Context(), siteOf(t, s), ask(s.URL+"/p"))
+				_, err := b.Render(t.Context(), siteOf(t, s), ask(s.URL+"/p"), &turns{})
 				if got := verdictOf(t, err); got != (verdict{fault.Network, fault.Answered}) {
 					t.Errorf("%v (%v)", got, err)
 				}
@@ -161,7 +161,7 @@ func TestPagesThatNeverEnd(t *testing.T) {
 	first := b.current
 	s := fakesite.Start(t)
 	s.On("/p", fakesite.HTML("<p>words</p>"))
-	if _, err := b.Render(t.Context(), siteOf(t, s), ask(s.URL+"/p")); err != nil {
+	if _, err := b.Render(t.Context(), siteOf(t, s), ask(s.URL+"/p"), &turns{}); err != nil {
 		t.Error(err)
 	}
 	if b.current != first {
@@ -178,7 +178,7 @@ func TestAMoveToAnotherHostIsProposed(t *testing.T) {
 	for status, want := range map[int]string{301: "http://new.example/s?x=1", 302: ""} {
 		s := fakesite.Start(t)
 		s.On("/s", redirect(status, "http://new.example/s?x=1"))
-		_, err := b.Render(t.Context(), siteOf(t, s), ask(s.URL+"/s"))
+		_, err := b.Render(t.Context(), siteOf(t, s), ask(s.URL+"/s"), &turns{})
 		if got := source.ProposedMove(err); got != want {
 			t.Errorf("%d: proposed %q, want %q", status, got, want)
 		}
@@ -190,7 +190,7 @@ func TestRetryAfterIsKept(t *testing.T) {
 	b := share(t)
 	s := fakesite.Start(t)
 	s.On("/p", fakesite.Answer{Status: 429, Header: header("Retry-After", "120")})
-	_, err := b.Render(t.Context(), siteOf(t, s), ask(s.URL+"/p"))
+	_, err := b.Render(t.Context(), siteOf(t, s), ask(s.URL+"/p"), &turns{})
 	var f *fault.Error
 	if !errors.As(err, &f) || time.Until(f.RetryAfter).Round(time.Minute) != 2*time.Minute {
 		t.Errorf("got %v, want a rest of two minutes", err)
@@ -204,11 +204,11 @@ func TestNothingAnswers(t *testing.T) {
 	site := siteOf(t, s)
 	s.Close()
 	noRead := verdict{fault.Network, fault.NoRead}
-	_, err := b.Render(t.Context(), site, ask(s.URL+"/"))
+	_, err := b.Render(t.Context(), site, ask(s.URL+"/"), &turns{})
 	if got := verdictOf(t, err); got != noRead || !strings.Contains(err.Error(), "connection refused") {
 		t.Errorf("connection refused: %v (%v)", got, err)
 	}
-	_, err = b.Render(t.Context(), source.Site{Hosts: []string{"nowhere.invalid"}}, ask("https://nowhere.invalid/"))
+	_, err = b.Render(t.Context(), source.Site{Hosts: []string{"nowhere.invalid"}}, ask("https://nowhere.invalid/"), &turns{})
 	if got := verdictOf(t, err); got != noRead || !strings.Contains(err.Error(), "no address") {
 		t.Errorf("no such name: %v (%v)", got, err)
 	}
@@ -236,7 +236,7 @@ func TestWhatMayNotBeAskedNeverStartsABrowser(t *testing.T) {
 	b := New(options(t))
 	s := fakesite.Start(t)
 	for _, address := range []string{"file:///etc/passwd", "chrome://version", "javascript:1", "data:text/html,x", "http://other.example/", "http://u:p@" + strings.TrimPrefix(s.URL, "http://"), ""} {
-		_, err := b.Render(t.Context(), siteOf(t, s), ask(address))
+		_, err := b.Render(t.Context(), siteOf(t, s), ask(address), &turns{})
 		if got := verdictOf(t, err); got != (verdict{fault.Parser, fault.Answered}) {
 			t.Errorf("%q: %v", address, err)
 		}
@@ -250,7 +250,7 @@ func TestTheGuardStopsADeclaredHostAtAPrivateAddress(t *testing.T) {
 	t.Parallel()
 	b := open(t, func(o *Options) { o.Allow = []netip.Prefix{} })
 	s := fakesite.Start(t)
-	_, err := b.Render(t.Context(), siteOf(t, s), ask(s.URL+"/"))
+	_, err := b.Render(t.Context(), siteOf(t, s), ask(s.URL+"/"), &turns{})
 	if got := verdictOf(t, err); got != (verdict{fault.Network, fault.NoRead}) || !strings.Contains(err.Error(), "not allowed") {
 		t.Errorf("%v, want the address refused and no read", err)
 	}

@@ -22,6 +22,7 @@ import (
 var (
 	errGuarded  = errors.New("the address is not allowed")
 	errHost     = errors.New("the address lies outside the Site's declared hosts")
+	errAddress  = errors.New("it is no address")
 	errScheme   = errors.New("only http and https addresses are read")
 	errLoop     = errors.New("too many redirects")
 	errTooLarge = errors.New("the answer is too large")
@@ -44,7 +45,7 @@ func transportFault(address string, err error, connected bool) error {
 		// resolver or a captive portal than a hostile Site: the read never
 		// happened, and nothing was dialled.
 		return f.WithEvidence(fault.NoRead)
-	case errors.Is(err, errHost), errors.Is(err, errScheme), errors.Is(err, errLoop):
+	case errors.Is(err, errHost), errors.Is(err, errScheme), errors.Is(err, errAddress), errors.Is(err, errLoop):
 		// The Site answered with a way that may not be followed, or its page
 		// named one: nothing that can be read, and no reason to rest.
 		return fault.New(fault.Parser, "get", subject, cause).WithEvidence(fault.Answered)
@@ -71,7 +72,7 @@ func unwrapURL(err error) error {
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		return errors.New("no answer in time")
 	}
-	for _, known := range []error{errHost, errScheme, errGuarded, errLoop, errTooLarge} {
+	for _, known := range []error{errHost, errScheme, errAddress, errGuarded, errLoop, errTooLarge} {
 		if errors.Is(err, known) {
 			return known
 		}
@@ -92,9 +93,7 @@ func statusFault(address string, resp *http.Response, now time.Time) error {
 	}
 	switch {
 	case byHeader:
-		f := fault.Newf(fault.Access, "get", subject, "the Site asks visitors to prove that they are human (status %d)", status).WithEvidence(fault.Answered)
-		f.RetryAfter = after
-		return f
+		return challenged(subject, after)
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusTooManyRequests:
 		f := fault.Newf(fault.Access, "get", subject, "the Site refused: %w", &source.Status{Code: status}).WithEvidence(fault.Answered)
 		f.RetryAfter = after
@@ -122,10 +121,18 @@ func retryAfter(h http.Header, now time.Time) time.Time {
 		}
 		return now.Add(time.Duration(n) * time.Second)
 	}
-	if t, err := http.ParseTime(v); err == nil && t.After(now) && t.Before(now.AddDate(1, 0, 1)) {
-		return t
+	t, err := http.ParseTime(v)
+	if err != nil {
+		return time.Time{}
 	}
-	return time.Time{}
+	if said, err := http.ParseTime(h.Get("Date")); err == nil {
+		// The Site counts by its own clock, which need not be ours (S-040).
+		t = t.Add(now.Sub(said))
+	}
+	if !t.After(now) || !t.Before(now.AddDate(1, 0, 1)) {
+		return time.Time{}
+	}
+	return t
 }
 
 // retryAfterUnix reads MangaDex's own header, a UNIX time. It comes with every
@@ -145,7 +152,7 @@ func bodyFault(address string, want source.Want, mediaType string, body []byte) 
 	head := bytes.ToLower(body[:min(len(body), 64<<10)])
 	if mediaType == "text/html" || bytes.Contains(head[:min(len(head), 512)], []byte("<html")) {
 		if isChallenge(body) {
-			return challenged(subject)
+			return challenged(subject, time.Time{})
 		}
 	}
 	wrong := func() error {
@@ -197,9 +204,12 @@ func beginsLikeFeed(head []byte) bool {
 	return false
 }
 
-// challenged is the refusal of a Site that asks visitors to prove that they are human.
-func challenged(subject string) *fault.Error {
-	return fault.Newf(fault.Access, "get", subject, "the Site asks visitors to prove that they are human").WithEvidence(fault.Answered)
+// challenged is the refusal of a Site that asks visitors to prove that they are
+// human, with the time before which it wants no further request, if it names one.
+func challenged(subject string, after time.Time) *fault.Error {
+	f := fault.Newf(fault.Access, "get", subject, "the Site asks visitors to prove that they are human").WithEvidence(fault.Answered)
+	f.RetryAfter = after
+	return f
 }
 
 func orUntyped(mediaType string) string {

@@ -6,14 +6,11 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"net/http/httptrace"
-	"net/url"
 	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
-	"golang.org/x/net/publicsuffix"
 
 	"mangrove/internal/fault"
 	"mangrove/internal/logging"
@@ -25,6 +22,15 @@ import (
 // been read. An error is classified: a circuit that is not closed is no request.
 type Slots interface {
 	Acquire(ctx context.Context, want source.Want) (release func(), err error)
+	Turns
+}
+
+// Turns is for who holds the slot of a page that asks for more by itself, in a
+// browser. Sent says that the page itself is asked for only now, from which the
+// pacing counts; Again returns when one more request may be sent.
+type Turns interface {
+	Sent()
+	Again(ctx context.Context) error
 }
 
 // Limits of one request (JOB-13, C20).
@@ -65,18 +71,13 @@ func New(o Options) *Client {
 	if o.FirstWait == 0 {
 		o.FirstWait = 2 * time.Second
 	}
-	jar, err := cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List})
-	if err != nil {
-		// New fails for no input it is given here.
-		panic(err)
-	}
 	dialer := o.Guard.Dialer()
 	dialer.Timeout = 15 * time.Second
 	inFlight := max(o.Site.ImagesInFlight, 2)
 	c := &Client{o: o}
 	c.http = &http.Client{
-		Jar: jar,
-		Transport: &http.Transport{
+		Jar: newCookies(),
+		Transport: signed{o.Site.Login, &http.Transport{
 			Proxy:                  nil,
 			DialContext:            dialer.DialContext,
 			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
@@ -86,7 +87,7 @@ func New(o Options) *Client {
 			IdleConnTimeout:        90 * time.Second,
 			TLSHandshakeTimeout:    15 * time.Second,
 			MaxResponseHeaderBytes: 1 << 20,
-		},
+		}},
 		CheckRedirect: func(req *http.Request, via []*http.Request) error {
 			return Redirected(c.o.Site, via[len(via)-1].URL, req.URL, req.Response.StatusCode, len(via))
 		},
@@ -101,11 +102,7 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 // failures are tried again a few times, each through a slot of its own; nothing
 // else ever is. An image that was cut short is gone on with where that is safe.
 func (c *Client) Get(ctx context.Context, r source.Request) (*source.Response, error) {
-	u, err := url.Parse(r.URL)
-	if err == nil {
-		err = Allowed(c.o.Site, u)
-	}
-	if err != nil {
+	if err := Askable(c.o.Site, r.URL); err != nil {
 		return nil, transportFault(r.URL, err, true)
 	}
 	wait := backoff.NewExponentialBackOff()

@@ -23,6 +23,10 @@ type anytime struct{}
 
 func (anytime) Acquire(context.Context, source.Want) (func(), error) { return func() {}, nil }
 
+func (anytime) Again(context.Context) error { return nil }
+
+func (anytime) Sent() {}
+
 func client(t *testing.T, hosts ...string) (*fakesite.Server, *fetch.Client) {
 	t.Helper()
 	s := fakesite.Start(t)
@@ -277,6 +281,10 @@ func (g turnstile) Acquire(ctx context.Context, _ source.Want) (func(), error) {
 		return nil, fault.New(fault.Network, "wait for", "a request slot", ctx.Err()).WithEvidence(fault.NoRead)
 	}
 }
+
+func (turnstile) Again(context.Context) error { return nil }
+
+func (turnstile) Sent() {}
 
 func TestAWithdrawnRequestIsNotSent(t *testing.T) {
 	s := fakesite.Start(t)

@@ -12,9 +12,10 @@ import (
 
 // Renderer reads a page whose content is only there once its scripts have run.
 // It bounds itself in time and size, sends nothing that this package's rules
-// forbid, and its errors are classified by this package's functions.
+// forbid, and its errors are classified by this package's functions. What a script of
+// the page wants to ask for waits for its turn.
 type Renderer interface {
-	Render(ctx context.Context, site source.Site, r source.Request) (*source.Response, error)
+	Render(ctx context.Context, site source.Site, r source.Request, turns Turns) (*source.Response, error)
 }
 
 // errNoBrowser is why a page was not read that the Site may well have.
@@ -32,5 +33,5 @@ func (c *Client) render(ctx context.Context, r source.Request) (*source.Response
 	if c.o.Renderer == nil {
 		return nil, NoBrowser(r.URL, errors.New("none was given"))
 	}
-	return c.o.Renderer.Render(ctx, c.o.Site, r)
+	return c.o.Renderer.Render(ctx, c.o.Site, r, c.o.Slots)
 }

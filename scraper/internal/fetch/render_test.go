@@ -19,7 +19,10 @@ type scripted struct {
 	asked []source.Request
 }
 
-func (s *scripted) Render(_ context.Context, _ source.Site, r source.Request) (*source.Response, error) {
+func (s *scripted) Render(ctx context.Context, _ source.Site, r source.Request, turns fetch.Turns) (*source.Response, error) {
+	if err := turns.Again(ctx); err != nil {
+		return nil, err
+	}
 	s.asked = append(s.asked, r)
 	if len(s.asked) <= len(s.errs) {
 		return nil, s.errs[len(s.asked)-1]
@@ -27,14 +30,22 @@ func (s *scripted) Render(_ context.Context, _ source.Site, r source.Request) (*
 	return &source.Response{URL: r.URL, MediaType: "text/html", Body: []byte("rendered")}, nil
 }
 
-// counting counts the slots that were taken and given back.
-type counting struct{ taken, held int }
+// counting counts the slots that were taken and given back, and what a page was
+// let ask for besides.
+type counting struct{ taken, held, again int }
+
+func (c *counting) Again(context.Context) error {
+	c.again++
+	return nil
+}
 
 func (c *counting) Acquire(context.Context, source.Want) (func(), error) {
 	c.taken++
 	c.held++
 	return func() { c.held-- }, nil
 }
+
+func (c *counting) Sent() {}
 
 func TestPagesOfABrowserSiteAreRendered(t *testing.T) {
 	const address = "http://site.example/s?token=canary"

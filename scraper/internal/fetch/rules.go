@@ -19,6 +19,15 @@ import (
 // MaxPage is how many bytes a page may have.
 const MaxPage = maxMetadata
 
+// Askable is Allowed for an address as a page names it.
+func Askable(site source.Site, address string) error {
+	u, err := url.Parse(address)
+	if err != nil {
+		return errAddress
+	}
+	return Allowed(site, u)
+}
+
 // Allowed returns nil if a request of site may go to u.
 func Allowed(site source.Site, u *url.URL) error {
 	if u.Scheme != "http" && u.Scheme != "https" {
@@ -94,9 +103,7 @@ func Unmasked(address string, err error, header http.Header, head []byte, now ti
 	if fault.Is(err, fault.Access) || mediaTypeOf(header) != "text/html" || !isChallenge(head) {
 		return err
 	}
-	refusal := challenged(logging.URL(address))
-	refusal.RetryAfter = retryAfter(header, now)
-	return refusal
+	return challenged(logging.URL(address), retryAfter(header, now))
 }
 
 // Page judges a page by what it is and returns its media type.

@@ -246,6 +246,10 @@ func (s *two) Acquire(ctx context.Context, _ source.Want) (func(), error) {
 	}
 }
 
+func (*two) Again(context.Context) error { return nil }
+
+func (*two) Sent() {}
+
 // What waits for a slot when the list is refused is not asked for from that
 // list; what was sent is answered, and its page kept.
 func TestARefusedListIsAskedNothingMore(t *testing.T) {

@@ -79,6 +79,10 @@ type anytime struct{}
 
 func (anytime) Acquire(context.Context, source.Want) (func(), error) { return func() {}, nil }
 
+func (anytime) Again(context.Context) error { return nil }
+
+func (anytime) Sent() {}
+
 type workshop struct {
 	site    *fakesite.Server
 	pool    *pgxpool.Pool

@@ -140,7 +140,7 @@ func (s *scan) lastResort() *num {
 		two := string(s.low[n.end:min(n.end+2, len(s.low))])
 		switch {
 		case s.known && slices.Contains([]string{"st", "nd", "rd", "th"}, two) && !latin(s.at(n.end+2)) && s.wordStart(i):
-			n.end += 2
+			n.end, n.ordinal = n.end+2, true
 			return &n
 		case s.at(i-1) == '(' && s.at(n.end) == ')' && !year(n.value), s.at(i-1) == '(' && s.has(n.end, " of "):
 			return &n

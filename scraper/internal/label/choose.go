@@ -68,7 +68,9 @@ func (l *Label) chapter(s *scan) {
 	if n.part != "" {
 		l.Part = plainDecimal(n.part)
 	}
-	s.number0, s.numberEnd = n.pos, n.end
+	if !n.ordinal {
+		s.number0, s.numberEnd = n.pos, n.end
+	}
 	if m != nil {
 		s.number0, s.numberEnd = m.pos, m.end
 	}

@@ -13,6 +13,8 @@ type num struct {
 	value, last              string
 	suffix, revision, part   string
 	padded, grouped, letters bool
+	// ordinal is true of a number that is a word of the title: the 2nd.
+	ordinal bool
 }
 
 // kanji returns the value of a numeral written in Chinese characters.

@@ -48,6 +48,8 @@ type Slots struct {
 	busyOne  bool // a request that is not an image is in flight
 	next     time.Time
 	timer    *time.Timer
+	// again holds a token while somebody waits in Again.
+	again chan struct{}
 }
 
 type waiter struct {
@@ -66,7 +68,7 @@ func NewSlots(site source.Site, gate func() error, rest time.Duration) *Slots {
 	if images == 0 {
 		images = 2
 	}
-	return &Slots{pacing: site.Pacing, images: images, gate: gate, next: time.Now().Add(rest + site.Pacing)}
+	return &Slots{pacing: site.Pacing, images: images, gate: gate, next: time.Now().Add(rest + site.Pacing), again: make(chan struct{}, 1)}
 }
 
 // Acquire waits for a slot. The gate is asked when the slot is granted, so that
@@ -104,6 +106,47 @@ func (s *Slots) Acquire(ctx context.Context, want source.Want) (func(), error) {
 		return nil, err
 	}
 	return release, nil
+}
+
+// Sent says that what the holder of a slot asks for leaves only now: a browser may
+// have had to be started, or be slow. The pacing counts from here.
+func (s *Slots) Sent() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.next = time.Now().Add(s.pacing)
+}
+
+// Again waits until whoever holds the slot of a page may send one more request that
+// the page asks for itself: a pacing after the one before, each in its turn. What
+// waits for a slot of its own starts a pacing after the last of them. The gate is
+// asked as by Acquire. Whoever gives up has not sent and is not counted.
+func (s *Slots) Again(ctx context.Context) error {
+	gone := func() error {
+		return fault.New(fault.Network, "wait for", "a request slot", ctx.Err()).WithEvidence(fault.NoRead)
+	}
+	select {
+	case s.again <- struct{}{}:
+		defer func() { <-s.again }()
+	case <-ctx.Done():
+		return gone()
+	}
+	for {
+		s.mu.Lock()
+		wait := time.Until(s.next)
+		if wait <= 0 {
+			s.next = time.Now().Add(s.pacing)
+			s.mu.Unlock()
+			return s.gate()
+		}
+		s.mu.Unlock()
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return gone()
+		}
+	}
 }
 
 // finish gives w's place back. The caller holds mu.

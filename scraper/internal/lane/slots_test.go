@@ -162,3 +162,82 @@ func TestSlotsForgetAWaiterThatLeft(t *testing.T) {
 		next()
 	})
 }
+
+// ADR 0010: what a page asks for itself is paced like what a Lane asks for, each in
+// its turn, and what waits for a slot follows a pacing after the last of it.
+func TestAPageAsksForMoreInTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		s := NewSlots(source.Site{Pacing: time.Second}, open, 0)
+		release, err := s.Acquire(t.Context(), source.WantHTML)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A browser takes its time to start.
+		time.Sleep(300 * time.Millisecond)
+		s.Sent()
+		var mu sync.Mutex
+		var starts []time.Duration
+		note := func() {
+			mu.Lock()
+			defer mu.Unlock()
+			starts = append(starts, time.Since(start))
+		}
+		note()
+		go func() {
+			next, err := s.Acquire(t.Context(), source.WantHTML)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			note()
+			next()
+		}()
+		var more sync.WaitGroup
+		for range 3 {
+			more.Go(func() {
+				if err := s.Again(t.Context()); err != nil {
+					t.Error(err)
+				}
+				note()
+			})
+		}
+		more.Wait()
+		// Who gives up costs nothing.
+		gone, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		if err := s.Again(gone); fault.Of(err) != fault.Network {
+			t.Errorf("given up: %v", err)
+		}
+		release()
+		time.Sleep(10 * time.Second)
+		mu.Lock()
+		defer mu.Unlock()
+		if d := cmp.Diff([]time.Duration{1300 * time.Millisecond, 2300 * time.Millisecond, 3300 * time.Millisecond, 4300 * time.Millisecond, 5300 * time.Millisecond}, starts); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
+// No request follows a refusal, not even one of the page that was under way.
+func TestAPageAsksForNothingOnceTheCircuitIsNotClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shut := errors.New("paused")
+		var closed atomic.Bool
+		s := NewSlots(source.Site{Pacing: time.Second}, func() error {
+			if closed.Load() {
+				return shut
+			}
+			return nil
+		}, 0)
+		release, err := s.Acquire(t.Context(), source.WantHTML)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer release()
+		closed.Store(true)
+		if err := s.Again(t.Context()); !errors.Is(err, shut) {
+			t.Errorf("it may go on: %v", err)
+		}
+	})
+}

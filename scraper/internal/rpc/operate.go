@@ -160,6 +160,9 @@ func (s *Server) ListLanes(ctx context.Context, _ *scraperv1.ListLanesRequest) (
 		return nil, err
 	}
 	out := &scraperv1.ListLanesResponse{PrunedBefore: timestamppb.New(before)}
+	if s.Unread != nil {
+		out.Unread = s.Unread()
+	}
 	for _, l := range lanes {
 		d := &scraperv1.LaneDetail{
 			Lane: s.lane(l), Series: int32(l.Series), Failing: int32(l.Failing), NextDueAt: stamp(l.NextDue), LastGoodRead: stamp(l.LastGoodRead),

@@ -86,6 +86,8 @@ type Server struct {
 	Adapters *source.Registry
 	// Browser says why no browser can be started, or nil; a nil func never does.
 	Browser func() error
+	// Unread are descriptions of Sites that are not read now; a nil func has none.
+	Unread func() []*scraperv1.UnreadDescription
 	// Wake makes a Site's Lane look for work.
 	Wake func(site string)
 }

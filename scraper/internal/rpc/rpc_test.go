@@ -64,6 +64,7 @@ func setup(t *testing.T) edge {
 	server := grpcserver.New(zap.NewNop(), grpc.Creds(grpcserver.PeerCredentials(os.Geteuid())))
 	scraperv1.RegisterScraperServiceServer(server.Server, &rpc.Server{
 		Version: "test", Started: time.Now(), Store: db, Covers: cover.New(t.TempDir()), Searches: noSearch{}, Hub: hub, Adapters: adapters, Wake: wake,
+		Unread:  func() []*scraperv1.UnreadDescription { return []*scraperv1.UnreadDescription{{File: "sites/foo.yaml"}} },
 		Follows: &follow.Reconciler{Store: db, Queue: queue.New(db), Adapters: adapters, Wake: wake},
 	})
 	path := filepath.Join(t.TempDir(), "s.sock")
@@ -146,7 +147,7 @@ func TestWorklistAndLanes(t *testing.T) {
 		t.Errorf("failure %v", f)
 	}
 	lanes, err := e.ListLanes(ctx, &scraperv1.ListLanesRequest{})
-	if err != nil || len(lanes.GetLanes()) != 1 {
+	if err != nil || len(lanes.GetLanes()) != 1 || len(lanes.GetUnread()) != 1 || lanes.GetUnread()[0].GetFile() != "sites/foo.yaml" {
 		t.Fatalf("Lanes %v, %v", lanes, err)
 	}
 	d := lanes.GetLanes()[0]

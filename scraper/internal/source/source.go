@@ -52,6 +52,8 @@ type Site struct {
 	// Loopback is the one loopback address, as host:port, that this Site's
 	// requests may dial; only the sample Site has one (SEC-2).
 	Loopback string
+	// Login is what a person gave for a Site that asks for a password; nil for none.
+	Login *Login
 }
 
 // Series is what a Site says about a title. Text is plain text.

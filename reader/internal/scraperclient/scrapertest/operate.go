@@ -19,6 +19,7 @@ type operated struct {
 	lanes    []*scraperv1.LaneDetail
 	counting *timestamppb.Timestamp
 	pruned   *timestamppb.Timestamp
+	unread   []*scraperv1.UnreadDescription
 	news     []*scraperv1.NewChapter
 	muted    map[string]*timestamppb.Timestamp
 	settings *scraperv1.GetSettingsResponse
@@ -27,6 +28,11 @@ type operated struct {
 // SetLanes sets the Lanes, in the order in which they are answered.
 func (s *Scraper) SetLanes(prunedBefore time.Time, lanes ...*scraperv1.LaneDetail) {
 	s.change(func() { s.lanes, s.pruned = lanes, timestamppb.New(prunedBefore) })
+}
+
+// SetUnread sets the descriptions that are not read.
+func (s *Scraper) SetUnread(unread ...*scraperv1.UnreadDescription) {
+	s.change(func() { s.unread = unread })
 }
 
 // SetCounting sets since when failures are counted; the zero time ends it.
@@ -149,7 +155,7 @@ func (s *Scraper) ListWorklist(_ context.Context, r *scraperv1.ListWorklistReque
 func (s *Scraper) ListLanes(context.Context, *scraperv1.ListLanesRequest) (*scraperv1.ListLanesResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return &scraperv1.ListLanesResponse{Lanes: s.lanes, PrunedBefore: s.pruned}, nil
+	return &scraperv1.ListLanesResponse{Lanes: s.lanes, PrunedBefore: s.pruned, Unread: s.unread}, nil
 }
 
 // ResumeSite closes the circuit of a Lane that was set, asking first where the

@@ -35,9 +35,14 @@ func TestNoSiteIsAskedByItself(t *testing.T) {
 	}
 	defer stop()
 	db := store.New(pgtest.Pool(t, pgtest.New(t).Scraper, store.Schema, nil))
-	keys := map[string]bool{}
+	keys, folders := map[string]bool{}, map[string]bool{}
 	for _, a := range adapters {
 		site := a.Site().Key
+		// STALL-3: each has folders of its own for unfinished work.
+		if p := a.Site().WorkPrefix; p == "" || folders[p] {
+			t.Errorf("%s has the work prefix %q", site, p)
+		}
+		folders[a.Site().WorkPrefix] = true
 		if keys[site] {
 			t.Errorf("two adapters are called %s", site)
 		}

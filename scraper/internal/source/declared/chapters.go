@@ -6,16 +6,18 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/text/language"
 
 	"mangrove/internal/fault"
+	"mangrove/scraper/internal/label"
 	"mangrove/scraper/internal/source"
 )
 
 // list reads the chapters: on the Series page, or on their own, page by page.
 // Part of a list is never taken for the whole of it.
-func (s *Described) list(ctx context.Context, f source.Fetcher, first document, seriesID string) ([]source.Chapter, error) {
+func (s *Described) list(ctx context.Context, f source.Fetcher, first document, seriesID, title string) ([]source.Chapter, error) {
 	p := &s.chapters
 	doc, number := first, 1
 	address := func() string { return p.read.fill(vars{"id": seriesID, "page": strconv.Itoa(number)}) }
@@ -26,7 +28,7 @@ func (s *Described) list(ctx context.Context, f source.Fetcher, first document, 
 			return nil, err
 		}
 	}
-	g := gathering{site: s, seriesID: seriesID, seen: map[string]string{}}
+	g := gathering{site: s, seriesID: seriesID, title: title, seen: map[string]string{}, shown: map[string]string{}}
 	asked := map[string]bool{first.resp.URL: true, doc.resp.URL: true}
 	for {
 		if err := s.settleList(&doc, first); err != nil {
@@ -97,7 +99,9 @@ type gathering struct {
 	site     *Described
 	seriesID string
 	list     []source.Chapter
+	title    string            // of the Series
 	seen     map[string]string // id to address
+	shown    map[string]string // id to the label its number was read of
 	items    int               // on the last page
 }
 
@@ -120,7 +124,7 @@ func (g *gathering) take(ctx context.Context, doc document) (int, error) {
 		if found(p.skip, item) {
 			continue
 		}
-		c, err := g.site.chapter(doc, item, i, g.seriesID)
+		c, shown, err := g.site.chapter(doc, item, i, g.seriesID, g.title)
 		if err != nil {
 			return added, err
 		}
@@ -128,6 +132,9 @@ func (g *gathering) take(ctx context.Context, doc document) (int, error) {
 			continue
 		}
 		g.seen[c.ID] = c.URL
+		if shown != "" {
+			g.shown[c.ID] = shown
+		}
 		g.list = append(g.list, c)
 		added++
 	}
@@ -149,6 +156,7 @@ func (g *gathering) whole(doc document) ([]source.Chapter, error) {
 			return nil, source.Unparsed(subject(doc.resp.URL), "%d chapters were read and the Site says %q", len(g.list), clip(said, 40))
 		}
 	}
+	label.Doubt(g.list, g.shown)
 	if p.oldest {
 		slices.Reverse(g.list)
 	}
@@ -158,15 +166,16 @@ func (g *gathering) whole(doc document) ([]source.Chapter, error) {
 	return g.list, nil
 }
 
-// chapter reads one entry of a list.
-func (s *Described) chapter(doc document, item node, i int, seriesID string) (source.Chapter, error) {
+// chapter reads one entry of a list; shown is the label its number was read of, ""
+// where the Site states the number.
+func (s *Described) chapter(doc document, item node, i int, seriesID, title string) (c source.Chapter, shown string, err error) {
 	p := &s.chapters
 	known := vars{"series_id": seriesID}
-	c := source.Chapter{ID: p.id.first(item, known)}
+	c = source.Chapter{ID: p.id.first(item, known)}
 	known["chapter_id"] = c.ID
 	c.URL = resolve(doc.base, p.address.first(item, known))
 	if c.URL == "" {
-		return c, source.Unparsed(subject(doc.resp.URL), "entry %d of the chapter list has no address", i+1)
+		return c, "", source.Unparsed(subject(doc.resp.URL), "entry %d of the chapter list has no address", i+1)
 	}
 	if p.id == nil {
 		// The path of its address is what a chapter is known by otherwise.
@@ -175,33 +184,54 @@ func (s *Described) chapter(doc document, item node, i int, seriesID string) (so
 		}
 	}
 	if !goodID(c.ID) {
-		return c, source.Unparsed(subject(doc.resp.URL), "entry %d of the chapter list has no id", i+1)
+		return c, "", source.Unparsed(subject(doc.resp.URL), "entry %d of the chapter list has no id", i+1)
 	}
 	c.External = p.extern.first(item, known) != "" || !within(c.URL, s.hosts)
-	c.Title = clip(p.title.first(item, known), maxTitle)
-	label := p.number.first(item, known)
-	c.Number, c.Volume = number(label)
-	if p.volume != nil {
-		said := p.volume.first(item, known)
-		n, ok := source.Decimal(said)
-		if !ok {
-			// "Volume 3" is a volume wherever it stands.
-			_, n = number(said)
-		}
-		c.Volume = n
-	}
-	if c.Number == "" && c.Title == "" {
-		// What cannot be read as a number is kept as text (B32).
-		c.Title = clip(label, maxTitle)
-	}
+	shown = s.named(&c, item, known, title)
 	for _, g := range p.group.each(item, known, 20) {
 		c.Groups = append(c.Groups, clip(g, maxTitle))
 	}
 	c.Language = s.languageOf(p.language.first(item, known))
 	if p.date != nil {
-		c.Published = parseDate(p.date.first(item, known), p.date.formats, p.date.zone, now())
+		// A day that is yet to come is a mistake, and would stand before all others
+		// (S-053, S-111); a clock may be off by a day or two.
+		if at := parseDate(p.date.first(item, known), p.date.formats, p.date.zone, now()); at.Before(now().Add(48 * time.Hour)) {
+			c.Published = at
+		}
 	}
-	return c, nil
+	return c, shown, nil
+}
+
+// named sets the number, the volume and the title of a chapter: as the Site states
+// them, and otherwise as the label does.
+func (s *Described) named(c *source.Chapter, item node, known vars, series string) (shown string) {
+	p := &s.chapters
+	stated := p.number.first(item, known)
+	if shown = clip(stated, maxTitle); shown == "" {
+		shown = clip(p.label.first(item, known), maxTitle)
+	}
+	label.Fill(c, series, shown)
+	if n, ok := source.Decimal(stated); ok {
+		c.Number, c.Volume, c.Title, shown = n, "", "", ""
+		if said := p.label.first(item, known); said != "" {
+			var of source.Chapter
+			label.Fill(&of, series, clip(said, maxTitle))
+			c.Volume, c.Title = of.Volume, of.Title
+		}
+	}
+	if p.volume != nil {
+		said := p.volume.first(item, known)
+		n, ok := source.Decimal(said)
+		if !ok {
+			// "Volume 3" is a volume wherever it stands.
+			n = label.Parse("", said).Volume
+		}
+		c.Volume = n
+	}
+	if said := clip(p.title.first(item, known), maxTitle); said != "" {
+		c.Title = said
+	}
+	return shown
 }
 
 // languageOf is the tag for what a Site writes; a Site of one language need not

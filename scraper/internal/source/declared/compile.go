@@ -47,22 +47,13 @@ const (
 	mostNext      = 200
 )
 
-var (
-	keyForm    = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`)
-	prefixForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,39}$`)
-	hostForm   = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$|^\*\.[a-z0-9-]+(\.[a-z0-9-]+)+$`)
-)
+var prefixForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,39}$`)
 
 // compile turns a description into a Site; what is wrong goes to the decoder.
 func (d *decoder) compile(key string, in description) *Described {
 	d.places = map[string]place{}
 	s := &Described{file: d.file, charset: in.Charset.s, places: d.places}
-	if !keyForm.MatchString(key) {
-		d.problem(place{}, "the file's name is the Site's key: small letters, digits and -, at most 40")
-	}
-	if in.Key.given() && in.Key.s != key {
-		d.problem(in.Key.at, "key is %q, but the file's name makes it %q", in.Key.s, key)
-	}
+	d.key(key, in.Key)
 	d.need(in.Name, in.At, "name")
 	s.hosts = d.hostList(in.Hosts, "hosts")
 	if len(in.Hosts) == 0 {
@@ -84,12 +75,9 @@ func (d *decoder) compile(key string, in description) *Described {
 		s.site.WorkPrefix = in.WorkPrefix.s
 	}
 	for _, l := range in.Languages {
-		tag, err := language.Parse(l.s)
-		if err != nil {
-			d.problem(l.at, "languages: %q is no language, such as en, pt-BR or ja", l.s)
-			continue
+		if tag := d.language(l, "languages"); tag != "" {
+			s.site.Languages = append(s.site.Languages, tag)
 		}
-		s.site.Languages = append(s.site.Languages, tag.String())
 	}
 	if in.Charset.given() {
 		if _, err := htmlindex.Get(in.Charset.s); err != nil {
@@ -104,11 +92,34 @@ func (d *decoder) compile(key string, in description) *Described {
 	return s
 }
 
+// key holds the file's name, and what it says itself, to what a key may be.
+func (d *decoder) key(key string, said text) {
+	if !source.GoodKey(key) {
+		d.problem(place{}, "the file's name is the Site's key: small letters, digits and -, at most 40")
+	}
+	if said.given() && said.s != key {
+		d.problem(said.at, "key is %q, but the file's name makes it %q", said.s, key)
+	}
+}
+
+// language is the tag a text names; "" where it names none.
+func (d *decoder) language(t text, where string) string {
+	if !t.given() {
+		return ""
+	}
+	tag, err := language.Parse(t.s)
+	if err != nil {
+		d.problem(t.at, "%s: %q is no language, such as en, pt-BR or ja", where, t.s)
+		return ""
+	}
+	return tag.String()
+}
+
 func (d *decoder) hostList(in []text, where string) []string {
 	var out []string
 	for _, h := range in {
 		host := strings.ToLower(h.s)
-		if !hostForm.MatchString(host) {
+		if !source.GoodHost(host) {
 			d.problem(h.at, "%s: %q is no host, such as comic.example; leave out https:// and what follows a /; *.comic.example is every host below it", where, h.s)
 			continue
 		}
@@ -157,19 +168,19 @@ func (d *decoder) flag(t text, where string) bool {
 	return t.s == "true"
 }
 
-// keyNames are the dotted names of everything a description may hold; a test
-// holds docs/sites.md to them.
-func keyNames() []string {
+// keyNames are the dotted names of everything a description of a type may hold; a
+// test holds docs/sites.md to them.
+func keyNames(of reflect.Type) []string {
 	var out []string
 	var walk func(t reflect.Type, before string)
 	walk = func(t reflect.Type, before string) {
-		for i := range t.NumField() {
-			key := t.Field(i).Tag.Get("yaml")
+		for _, f := range reflect.VisibleFields(t) {
+			key := f.Tag.Get("yaml")
 			if key == "" {
 				continue
 			}
 			out = append(out, before+key)
-			inner := t.Field(i).Type
+			inner := f.Type
 			for inner.Kind() == reflect.Pointer || inner.Kind() == reflect.Slice {
 				inner = inner.Elem()
 			}
@@ -178,6 +189,6 @@ func keyNames() []string {
 			}
 		}
 	}
-	walk(reflect.TypeFor[description](), "")
+	walk(of, "")
 	return out
 }

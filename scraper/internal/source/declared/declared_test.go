@@ -25,7 +25,7 @@ func good(t *testing.T, file, yaml string) *Described {
 	if s == nil {
 		t.Fatalf("%v", problems)
 	}
-	return s
+	return s.Described
 }
 
 func sampleSite(t *testing.T) *Described {

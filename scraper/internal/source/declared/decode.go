@@ -26,6 +26,8 @@ func (t text) given() bool { return t.at != place{} }
 type decoder struct {
 	file     string
 	problems []Problem
+	// beside are files the description is read with: that of a password.
+	beside []string
 	// places are where selectors and paths stand, by dotted name.
 	places map[string]place
 }
@@ -42,11 +44,11 @@ func (d *decoder) problem(at place, format string, args ...any) {
 // maxNesting bounds how deep a file's parts may lie: a description needs five.
 const maxNesting = 12
 
-// decode reads data into the struct that to points at.
-func (d *decoder) decode(data []byte, to any) {
+// body is what data holds, nil with a problem where that is no description.
+func (d *decoder) body(data []byte) ast.Node {
 	if line, ok := tangled(data); ok {
 		d.problem(place{line, 1}, "this is no line of a description: too much is nested in it")
-		return
+		return nil
 	}
 	file, err := parse(data)
 	if err != nil {
@@ -60,7 +62,7 @@ func (d *decoder) decode(data []byte, to any) {
 			}
 		}
 		d.problem(at, "this is not YAML: %s", oneLine(message))
-		return
+		return nil
 	}
 	var body ast.Node
 	for _, doc := range file.Docs {
@@ -69,14 +71,19 @@ func (d *decoder) decode(data []byte, to any) {
 		}
 		if body != nil {
 			d.problem(placeOf(doc.Body), "a second document begins here; a file describes one Site")
-			return
+			return nil
 		}
 		body = doc.Body
 	}
 	if body == nil {
 		d.problem(place{1, 1}, "the file is empty")
-		return
+		return nil
 	}
+	return body
+}
+
+// decode reads a body into the struct that to points at.
+func (d *decoder) decode(body ast.Node, to any) {
 	d.into(body, reflect.ValueOf(to).Elem(), "", 0)
 }
 
@@ -245,7 +252,7 @@ func (d *decoder) fields(n ast.Node, v reflect.Value, where string, depth int) {
 			d.problem(at, "%s: there is no key %q here%s", named(where), key, nearest(key, known))
 			return
 		}
-		d.into(val, v.Field(i), strings.TrimPrefix(where+"."+key, "."), depth+1)
+		d.into(val, v.FieldByIndex(i), strings.TrimPrefix(where+"."+key, "."), depth+1)
 	})
 }
 
@@ -266,12 +273,12 @@ func (d *decoder) entries(n ast.Node, where string, each func(key string, at pla
 	}
 }
 
-// keysOf maps the yaml keys of a struct to its fields.
-func keysOf(t reflect.Type) map[string]int {
-	out := map[string]int{}
-	for i := range t.NumField() {
-		if k := t.Field(i).Tag.Get("yaml"); k != "" {
-			out[k] = i
+// keysOf maps the yaml keys of a struct, and of those it embeds, to its fields.
+func keysOf(t reflect.Type) map[string][]int {
+	out := map[string][]int{}
+	for _, f := range reflect.VisibleFields(t) {
+		if k := f.Tag.Get("yaml"); k != "" {
+			out[k] = f.Index
 		}
 	}
 	return out

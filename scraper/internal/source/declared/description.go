@@ -4,6 +4,7 @@ package declared
 // holds that page to this list.
 type description struct {
 	At             place
+	Kind           text         `yaml:"kind"`
 	Key            text         `yaml:"key"`
 	Name           text         `yaml:"name"`
 	Hosts          []text       `yaml:"hosts"`
@@ -66,6 +67,7 @@ type chaptersText struct {
 	Count     *valueText  `yaml:"count"`
 	ID        *valueText  `yaml:"id"`
 	Address   *valueText  `yaml:"address"`
+	Label     *valueText  `yaml:"label"`
 	Number    *valueText  `yaml:"number"`
 	Volume    *valueText  `yaml:"volume"`
 	Title     *valueText  `yaml:"title"`

@@ -20,7 +20,7 @@ func TestThePageNamesEveryKey(t *testing.T) {
 	}
 	page := string(data)
 	named := map[string]bool{}
-	for _, k := range keyNames() {
+	for _, k := range keyNames(reflect.TypeFor[description]()) {
 		named[k] = true
 		if strings.Contains(k, ".script.") {
 			k = k[strings.LastIndexByte(k, '.')+1:]
@@ -41,6 +41,36 @@ func TestThePageNamesEveryKey(t *testing.T) {
 		k, _, ok := strings.Cut(strings.TrimPrefix(line, "| `"), "` |")
 		if ok && strings.HasPrefix(line, "| `") && !named[k] {
 			t.Errorf("docs/sites.md explains %s, which is no key", k)
+		}
+	}
+}
+
+// What a feed and a catalog may hold has tables of its own, and the example before
+// each is a description without a fault.
+func TestThePageNamesEveryKeyOfFeedsAndCatalogs(t *testing.T) {
+	data, err := os.ReadFile(docs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for heading, of := range map[string]reflect.Type{"## A web comic with a feed": reflect.TypeFor[feedText](), "## Another library's catalog": reflect.TypeFor[opdsText]()} {
+		_, section, _ := strings.Cut(string(data), heading+"\n")
+		section, _, _ = strings.Cut(section, "\n## ")
+		known := map[string]bool{}
+		for _, k := range keyNames(of) {
+			known[k] = true
+			if !strings.Contains(section, "\n| `"+k+"` |") {
+				t.Errorf("%s has no row for %s", heading, k)
+			}
+		}
+		for _, line := range strings.Split(section, "\n") {
+			if k, _, ok := strings.Cut(strings.TrimPrefix(line, "| `"), "` |"); ok && strings.HasPrefix(line, "| `") && !known[k] {
+				t.Errorf("%s explains %s, which is no key", heading, k)
+			}
+		}
+		_, example, _ := strings.Cut(section, "```yaml\n")
+		example, _, _ = strings.Cut(example, "```")
+		if l := loaded(t, "example.yaml", example); l.Described != nil {
+			t.Errorf("the example of %s describes pages", heading)
 		}
 	}
 }

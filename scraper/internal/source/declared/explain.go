@@ -224,5 +224,5 @@ func (x *explanation) list(p section) {
 		}
 	}
 	x.values(x.doc.page, c.count, c.next)
-	x.items("chapters.item", c.item, c.id, c.address, c.number, c.volume, c.title, c.group, c.language, c.date, c.extern)
+	x.items("chapters.item", c.item, c.id, c.address, c.label, c.number, c.volume, c.title, c.group, c.language, c.date, c.extern)
 }

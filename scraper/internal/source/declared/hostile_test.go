@@ -155,13 +155,13 @@ func FuzzPages(f *testing.F) {
 		if s == nil {
 			f.Fatal(problems)
 		}
-		sites = append(sites, s)
+		sites = append(sites, s.Described)
 	}
 	s, problems := Parse("comic.yaml", []byte(plain))
 	if s == nil {
 		f.Fatal(problems)
 	}
-	sites = append(sites, s)
+	sites = append(sites, s.Described)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		for _, s := range sites {
 			readAll(t, s, seriesAt, body)

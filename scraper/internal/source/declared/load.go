@@ -23,34 +23,78 @@ const (
 	maxFile  = 64 << 10
 )
 
+// Loaded is a Site that a file describes, of whatever kind.
+type Loaded struct {
+	// Described says what its keys find on a page; nil for a feed and a catalog,
+	// whose pages are known.
+	Described *Described
+	adapter   source.Adapter
+	file      string
+}
+
+// Adapter reads the Site; Site describes it; File is where it is described.
+func (l *Loaded) Adapter() source.Adapter { return l.adapter }
+
+// Site describes the Site.
+func (l *Loaded) Site() source.Site { return l.adapter.Site() }
+
+// File is where the Site is described.
+func (l *Loaded) File() string { return l.file }
+
 // Parse reads one description; it is named by the file it came from. Either a
 // Site or problems come out.
-func Parse(file string, data []byte) (*Described, []Problem) {
+func Parse(file string, data []byte) (*Loaded, []Problem) {
 	d := &decoder{file: file}
+	return d.load(data), d.problems
+}
+
+// load makes a Site of a file, or nil with problems in order.
+func (d *decoder) load(data []byte) *Loaded {
 	if len(data) > maxFile {
 		d.problem(place{}, "the file is larger than %d bytes", maxFile)
-		return nil, d.problems
+		return nil
 	}
-	var in description
-	d.decode(data, &in)
-	if in.At == (place{}) && len(d.problems) > 0 {
-		return nil, d.problems
+	body := d.body(data)
+	if body == nil {
+		return nil
 	}
-	s := d.compile(keyOf(file), in)
+	l, key := &Loaded{file: d.file}, keyOf(d.file)
+	switch d.kind(body) {
+	case kindDeclared:
+		var in description
+		d.decode(body, &in)
+		if in.At == (place{}) && len(d.problems) > 0 {
+			return nil
+		}
+		l.Described = d.compile(key, in)
+		l.adapter = l.Described.Adapter()
+	case kindFeed:
+		l.adapter = d.feed(body, key)
+	case kindOPDS:
+		l.adapter = d.catalog(body, key)
+	}
 	if len(d.problems) > 0 {
 		slices.SortStableFunc(d.problems, func(a, b Problem) int { return a.Line - b.Line })
-		return nil, d.problems
+		return nil
 	}
-	return s, nil
+	return l
 }
 
 // ReadFile reads one description from disk.
-func ReadFile(file string) (*Described, []Problem) {
+func ReadFile(file string) (*Loaded, []Problem) {
+	l, _, problems := readWith(file)
+	return l, problems
+}
+
+// readWith reads one description; beside are the files it was read with.
+func readWith(file string) (l *Loaded, beside []string, problems []Problem) {
 	data, err := readBounded(file)
 	if err != nil {
-		return nil, []Problem{{File: file, Message: reason(err)}}
+		return nil, nil, []Problem{{File: file, Message: reason(err)}}
 	}
-	return Parse(file, data)
+	d := &decoder{file: file}
+	l = d.load(data)
+	return l, d.beside, d.problems
 }
 
 // readBounded reads a regular file, a little more than may be in it at most.
@@ -83,7 +127,7 @@ func keyOf(file string) string {
 // Load reads every description in a folder. A broken file is a list of problems
 // and keeps no other from being read; a folder that is not there is empty.
 // taken are the keys of adapters that Mangrove brings itself.
-func Load(dir string, taken ...string) ([]*Described, []Problem) {
+func Load(dir string, taken ...string) ([]*Loaded, []Problem) {
 	c := NewFolder(dir, taken...).Look()
 	return c.Started, c.Problems
 }
@@ -92,7 +136,7 @@ func Load(dir string, taken ...string) ([]*Described, []Problem) {
 type Change struct {
 	// Started are new, Replaced are described anew, Ended are the keys of those
 	// that are described no longer.
-	Started, Replaced []*Described
+	Started, Replaced []*Loaded
 	Ended             []string
 	// Problems are of files that changed; each is told once.
 	Problems []Problem
@@ -113,8 +157,11 @@ type Folder struct {
 type known struct {
 	modified time.Time
 	size     int64
+	// beside are the files it was read with, stamp is what they were like then.
+	beside []string
+	stamp  string
 	// site is the last good one, nil when there was none yet.
-	site     *Described
+	site     *Loaded
 	problems []Problem
 }
 
@@ -155,7 +202,7 @@ func (f *Folder) Look() Change {
 	for _, name := range slices.Sorted(maps.Keys(f.files)) {
 		if !here[name] {
 			if s := f.files[name].site; s != nil {
-				c.Ended = append(c.Ended, s.site.Key)
+				c.Ended = append(c.Ended, s.Site().Key)
 			}
 			delete(f.files, name)
 		}
@@ -166,17 +213,17 @@ func (f *Folder) Look() Change {
 func (f *Folder) lookAt(name string, info fs.FileInfo, c *Change) {
 	was, before := f.files[name]
 	// A file in conflict is looked at again: the other one may have gone.
-	if before && was.modified.Equal(info.ModTime()) && was.size == info.Size() && (was.site != nil || !f.conflicts(was.problems)) {
+	if before && was.modified.Equal(info.ModTime()) && was.size == info.Size() && was.stamp == stampOf(was.beside) && (was.site != nil || !f.conflicts(was.problems)) {
 		return
 	}
 	file := filepath.Join(f.dir, name)
-	site, problems := ReadFile(file)
+	site, beside, problems := readWith(file)
 	if site != nil {
-		if p, ok := f.conflict(name, site.site.Key); ok {
+		if p, ok := f.conflict(name, site.Site().Key); ok {
 			site, problems = nil, []Problem{{File: file, Message: p}}
 		}
 	}
-	now := known{modified: info.ModTime(), size: info.Size(), site: site, problems: problems}
+	now := known{modified: info.ModTime(), size: info.Size(), beside: beside, stamp: stampOf(beside), site: site, problems: problems}
 	switch {
 	case site != nil && was.site != nil:
 		c.Replaced = append(c.Replaced, site)
@@ -194,6 +241,19 @@ func (f *Folder) lookAt(name string, info fs.FileInfo, c *Change) {
 	f.files[name] = now
 }
 
+// stampOf tells whether files beside a description have changed: a new password is
+// taken over like a description.
+func stampOf(files []string) string {
+	out := ""
+	for _, file := range files {
+		if info, err := os.Stat(file); err == nil {
+			out += fmt.Sprint(info.ModTime().UnixNano(), info.Size(), info.Mode())
+		}
+		out += ";"
+	}
+	return out
+}
+
 // conflict says why a good file may still not be used.
 func (f *Folder) conflict(name, key string) (string, bool) {
 	if slices.Contains(f.taken, key) {
@@ -205,7 +265,7 @@ func (f *Folder) conflict(name, key string) (string, bool) {
 			continue
 		}
 		n++
-		if k.site.site.Key == key {
+		if k.site.Site().Key == key {
 			return fmt.Sprintf("%s%q is described in %s already", conflictMark, key, other), true
 		}
 	}
@@ -222,20 +282,34 @@ func (f *Folder) conflicts(problems []Problem) bool {
 	return slices.ContainsFunc(problems, func(p Problem) bool { return strings.HasPrefix(p.Message, conflictMark) })
 }
 
-// Problems are all that stand now.
-func (f *Folder) Problems() []Problem {
-	var out []Problem
+// Unread is a file with problems.
+type Unread struct {
+	File     string
+	Problems []Problem
+	// Kept is true when the Site it described before them goes on.
+	Kept bool
+}
+
+// Unread are the files that are not read now, by name, and the folder itself if it
+// cannot be.
+func (f *Folder) Unread() []Unread {
+	var out []Unread
+	if f.said != "" {
+		out = append(out, Unread{File: f.dir, Problems: []Problem{{File: f.dir, Message: f.said}}, Kept: true})
+	}
 	for _, name := range slices.Sorted(maps.Keys(f.files)) {
-		out = append(out, f.files[name].problems...)
+		if k := f.files[name]; len(k.problems) > 0 {
+			out = append(out, Unread{File: filepath.Join(f.dir, name), Problems: k.problems, Kept: k.site != nil})
+		}
 	}
 	return out
 }
 
 // Adapters returns sites as adapters.
-func Adapters(sites []*Described) []source.Adapter {
+func Adapters(sites []*Loaded) []source.Adapter {
 	var out []source.Adapter
 	for _, s := range sites {
-		out = append(out, s.Adapter())
+		out = append(out, s.adapter)
 	}
 	return out
 }

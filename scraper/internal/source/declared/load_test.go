@@ -38,10 +38,10 @@ func (s *shelf) remove(name string) {
 	}
 }
 
-func keysIn(sites []*Described) string {
+func keysIn(sites []*Loaded) string {
 	var out []string
 	for _, s := range sites {
-		out = append(out, s.site.Key)
+		out = append(out, s.Site().Key)
 	}
 	slices.Sort(out)
 	return strings.Join(out, " ")
@@ -104,11 +104,14 @@ func TestAFolderIsFollowed(t *testing.T) {
 	s.put("comic.yaml", strings.Replace(plain, "h1", "h1[", 1))
 	expect("broken", "", "", "", 1, 0)
 	expect("said once", "", "", "", 0, 0)
-	if p := f.Problems(); len(p) != 1 || p[0].Line != 8 {
-		t.Errorf("it stands as %v", p)
+	if u := f.Unread(); len(u) != 1 || u[0].File != filepath.Join(s.dir, "comic.yaml") || !u[0].Kept || len(u[0].Problems) != 1 || u[0].Problems[0].Line != 8 {
+		t.Errorf("it stands as %v", u)
 	}
 	s.put("comic.yaml", strings.Replace(plain, "h1", "h2", 1))
 	expect("mended", "", "comic", "", 0, 1)
+	if u := f.Unread(); len(u) != 0 {
+		t.Errorf("mended, it stands as %v", u)
+	}
 	s.put("comic.yml", plain)
 	expect("a second of the key", "", "", "", 1, 0)
 	expect("said once", "", "", "", 0, 0)
@@ -117,6 +120,9 @@ func TestAFolderIsFollowed(t *testing.T) {
 	expect("the second comes in its place", "comic", "", "", 0, 1)
 	s.put("new.yaml", "name: [")
 	expect("broken from the start", "", "", "", 1, 0)
+	if u := f.Unread(); len(u) != 1 || u[0].Kept {
+		t.Errorf("it stands as %v", u)
+	}
 	s.remove("new.yaml")
 	s.remove("comic.yml")
 	expect("removed", "", "", "comic", 0, 0)

@@ -43,13 +43,17 @@ func parseHTML(body []byte, stated string) (*html.Node, error) {
 }
 
 // textOf is the text of an element with its spaces made single, without scripts
-// and styles, at most maxText of it.
-func textOf(n *html.Node) string {
+// and styles, at most maxText of it. Apart, the texts of its elements have a space
+// between them, as they have on the screen (S-001).
+func textOf(n *html.Node, apart bool) string {
 	var b strings.Builder
 	var walk func(*html.Node) bool
 	walk = func(n *html.Node) bool {
 		switch n.Type {
 		case html.TextNode:
+			if apart && !goesOn(n.Data) {
+				b.WriteByte(' ')
+			}
 			b.WriteString(n.Data)
 		case html.ElementNode:
 			if n.Data == "script" || n.Data == "style" || n.Data == "noscript" {
@@ -68,6 +72,11 @@ func textOf(n *html.Node) string {
 	}
 	walk(n)
 	return tidy(b.String())
+}
+
+// goesOn reports whether a text begins as the rest of a decimal: 12 and .5.
+func goesOn(s string) bool {
+	return len(s) > 1 && (s[0] == '.' || s[0] == ',') && s[1] >= '0' && s[1] <= '9'
 }
 
 // raw is the text of an element as it stands: what a script holds.
@@ -142,6 +151,8 @@ func largest(set string) string {
 type css struct {
 	match cascadia.SelectorGroup
 	attrs []string // none: the text
+	// apart keeps the texts of elements from being glued to each other.
+	apart bool
 }
 
 // parseCSS reads "selector", "selector@attribute|attribute", "@attribute" or "text".
@@ -182,7 +193,7 @@ func (c css) find(n *html.Node) []*html.Node {
 
 func (c css) one(n *html.Node) string {
 	if len(c.attrs) == 0 {
-		return textOf(n)
+		return textOf(n, c.apart)
 	}
 	for _, a := range c.attrs {
 		if v := attribute(n, a); v != "" {

@@ -64,7 +64,7 @@ func named(where string) string {
 }
 
 // nearest proposes the known key that looks most like key.
-func nearest(key string, known map[string]int) string {
+func nearest(key string, known map[string][]int) string {
 	best, least := "", 3
 	for k := range known {
 		if n := distance(key, k); n < least || (n == least && best != "" && k < best) {

@@ -69,21 +69,10 @@ func TestChapterValues(t *testing.T) {
 	want := []source.Chapter{
 		{ID: "/c/3", Number: "10.5", Volume: "2", Title: "Three", Groups: []string{"N", "S"}, Language: "en", URL: "https://comic.example/c/3", Published: time.Date(2024, 2, 2, 23, 0, 0, 0, time.UTC)},
 		{ID: "/2", Title: "Extra: tea", Language: "en", URL: "https://publisher.example/2", Order: 1, External: true, Published: time.Unix(1700000000, 0).UTC()},
-		{ID: "/c/1", Title: "9th of never", URL: "https://comic.example/c/1", Order: 2, External: true},
+		{ID: "/c/1", Number: "9", Title: "9th of never", URL: "https://comic.example/c/1", Order: 2, External: true},
 	}
 	if d := cmp.Diff(want, got.Reading.Chapters); d != "" || got.Outcome != poll.OK {
 		t.Error(got, d)
-	}
-}
-
-func TestNumber(t *testing.T) {
-	for label, want := range map[string][2]string{
-		"10.50": {"10.5", ""}, "007": {"7", ""}, "Extra": {}, "-1": {}, "NaN": {}, "1e3": {}, "９": {}, "": {}, strings.Repeat("1", 40): {},
-		"Chapter 12": {"12", ""}, "Vol.3 Ch.4.5": {"4.5", "3"}, "Volume 2": {"", "2"}, "12: Rain": {"12", ""}, "#5": {"5", ""}, "Episode 3 - x": {"3", ""}, "2 fast": {"2", ""},
-	} {
-		if n, v := number(label); n != want[0] || v != want[1] {
-			t.Errorf("%q is number %q of volume %q, want %q", label, n, v, want)
-		}
 	}
 }
 
@@ -147,6 +136,15 @@ func TestIDsAreEscapedAndRefused(t *testing.T) {
 	}
 	if id, _, ok := s.Recognise("https://comic.example/page?x=1&series=a%26b"); id != "a&b" || !ok {
 		t.Errorf("recognised as %q", id)
+	}
+}
+
+// S-053, S-111: a date in the future hides no chapter, and is none.
+func TestADateYetToComeIsNone(t *testing.T) {
+	tomorrow := time.Now().Add(24 * time.Hour).UTC().Format(time.RFC3339)
+	got := check(t, comic(t), seriesPage(`<li><a href=/c/3>3</a><time>2999-01-01</time></li><li><a href=/c/2>2</a><time>`+tomorrow+`</time></li><li><a href=/c/1>1</a><time>2020-01-02</time></li>`))
+	if c := got.Reading.Chapters; len(c) != 3 || !c[0].Published.IsZero() || c[1].Published.IsZero() || c[2].Published.Year() != 2020 {
+		t.Errorf("%s: %v", got, c)
 	}
 }
 

@@ -66,7 +66,7 @@ func recordedSite(t *testing.T, name string) *Described {
 	if s == nil {
 		t.Fatal(problems)
 	}
-	return s
+	return s.Described
 }
 
 func TestRecordedSeries(t *testing.T) {
@@ -164,7 +164,7 @@ func TestEveryRecordedPageByEveryDescription(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			readAll(t, s, "https://"+at, body)
+			readAll(t, s.Described, "https://"+at, body)
 		}
 	}
 }

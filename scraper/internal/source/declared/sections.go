@@ -37,11 +37,11 @@ type seriesPart struct {
 
 type chaptersPart struct {
 	section
-	item, skip                                                               expr
-	oldest                                                                   bool
-	next                                                                     *value
-	nextLimit                                                                int
-	count, id, address, number, volume, title, group, language, date, extern *value
+	item, skip                                                                      expr
+	oldest                                                                          bool
+	next                                                                            *value
+	nextLimit                                                                       int
+	count, id, address, label, number, volume, title, group, language, date, extern *value
 }
 
 type pagesPart struct {
@@ -130,6 +130,12 @@ func (d *decoder) compileChapters(s *Described, in description) {
 	}
 	v := d.values("chapters", inJSON)
 	p.id, p.address, p.number, p.volume, p.title = v(t.ID, "id"), v(t.Address, "address"), v(t.Number, "number"), v(t.Volume, "volume"), v(t.Title, "title")
+	if p.label = v(t.Label, "label"); t.Label == nil && t.Number == nil && t.Title == nil && !inJSON {
+		// What a visitor presses is what the chapter is called by.
+		p.label = &value{name: "chapters.label", at: t.At, alts: []expr{must("a"), must("text")}}
+	}
+	p.label.apart()
+	p.number.apart()
 	p.group, p.language, p.date, p.extern = v(t.Group, "group"), v(t.Language, "language"), v(t.Date, "date"), v(t.External, "external")
 	if p.address == nil {
 		if inJSON {

@@ -42,7 +42,7 @@ func (s *Described) Series(ctx context.Context, f source.Fetcher, ask source.Ask
 	if !s.chapters.ownRead && s.chapters.next == nil {
 		r.Validators = doc.resp.Validators
 	}
-	r.Chapters, err = s.list(ctx, f, doc, ask.SeriesID)
+	r.Chapters, err = s.list(ctx, f, doc, ask.SeriesID, r.Series.Title)
 	return r, err
 }
 

@@ -99,6 +99,29 @@ type value struct {
 	zone     zone
 }
 
+// apart has the texts of elements read with a space between them: what stands in
+// two elements is two words, however close they are in the markup.
+func (v *value) apart() {
+	if v == nil {
+		return
+	}
+	one := func(e expr) expr {
+		if c, ok := e.(css); ok {
+			c.apart = true
+			return c
+		}
+		return e
+	}
+	for i := range v.alts {
+		v.alts[i] = one(v.alts[i])
+	}
+	for i := range v.template {
+		if v.template[i].expr != nil {
+			v.template[i].expr = one(v.template[i].expr)
+		}
+	}
+}
+
 // maxEach bounds how many texts one value may yield.
 const maxEach = 200
 

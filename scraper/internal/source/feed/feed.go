@@ -1,6 +1,6 @@
 // Package feed is the adapter of web comics that publish a feed, RSS or Atom: a
 // feed is a Site with one Series, its items are the chapters. It is declared by a
-// Config and there is none by default.
+// Config, which package declared makes of a file, and there is none by default.
 //
 // A feed lists what is newest. Chapters it no longer lists stay known and are
 // marked as gone from the Site; those it dropped before it was followed are not
@@ -70,19 +70,20 @@ func (a *Adapter) Series(ctx context.Context, f source.Fetcher, ask source.Ask) 
 	if resp.Permanent {
 		r.MovedTo = resp.URL
 	}
-	seen := map[string]bool{}
+	shown := map[string]string{}
 	for _, item := range read.Items {
 		c, err := a.chapter(base, read, item)
 		if err != nil {
 			return source.Reading{}, err
 		}
-		if seen[c.ID] {
+		if _, again := shown[c.ID]; again {
 			continue // the same item again
 		}
-		seen[c.ID] = true
+		shown[c.ID] = plain(item.Title)
 		c.Order = len(r.Chapters)
 		r.Chapters = append(r.Chapters, c)
 	}
+	label.Doubt(r.Chapters, shown)
 	return r, nil
 }
 
@@ -134,7 +135,7 @@ func (a *Adapter) series(read *gofeed.Feed, base *url.URL) source.Series {
 
 // within returns address if it lies on the Site's hosts.
 func (a *Adapter) within(address string) string {
-	if !markup.Within(address, a.config.Hosts) {
+	if !markup.Within(address, a.site.Hosts) {
 		return ""
 	}
 	return address
@@ -146,11 +147,8 @@ func (a *Adapter) chapter(base *url.URL, read *gofeed.Feed, item *gofeed.Item) (
 		return source.Chapter{}, source.Unparsed(base.String(), "the item %q has neither id nor address", item.Title)
 	}
 	shown := plain(item.Title)
-	l := label.Parse(plain(read.Title), shown)
-	c := source.Chapter{ID: id, Number: l.Number, Volume: l.Volume, Title: l.Title, Language: a.config.Language, URL: link, Published: published(item)}
-	if c.Number == "" || c.Title == "" && l.Special != "" {
-		c.Title = shown
-	}
+	c := source.Chapter{ID: id, Language: a.config.Language, URL: link, Published: published(item)}
+	label.Fill(&c, plain(read.Title), shown)
 	if c.Language == "" {
 		c.Language = read.Language
 	}
@@ -159,7 +157,7 @@ func (a *Adapter) chapter(base *url.URL, read *gofeed.Feed, item *gofeed.Item) (
 	}
 	// An item that leads off the Site's hosts and shows no image of its own is a
 	// pointer to somebody else's pages (JOB-10).
-	c.External = !markup.Within(c.URL, a.config.Hosts) && len(a.inItem(base, item)) == 0
+	c.External = !markup.Within(c.URL, a.site.Hosts) && len(a.inItem(base, item)) == 0
 	return c, nil
 }
 

@@ -29,7 +29,7 @@ func data(t testing.TB, name string) string {
 
 func declared(t testing.TB, images string) *Adapter {
 	t.Helper()
-	a, err := New(Config{Key: "lantern", Name: "Lantern", Address: "https://comic.example/feed.xml", Language: "en", Images: images, Direction: "ltr"})
+	a, err := New(Config{Declaration: source.Declaration{Key: "lantern", Name: "Lantern", Address: "https://comic.example/feed.xml", Language: "en", Direction: "ltr"}, Images: images})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestConformance(t *testing.T) {
 }
 
 func TestAtom(t *testing.T) {
-	a, err := New(Config{Key: "wache", Name: "Wache", Address: "https://wache.example/atom", Language: "de"})
+	a, err := New(Config{Declaration: source.Declaration{Key: "wache", Name: "Wache", Address: "https://wache.example/atom", Language: "de"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestRecordedFeed(t *testing.T) {
 	if err != nil {
 		t.Skip("the recorded feeds are not on this machine")
 	}
-	a, err := New(Config{Key: "d", Name: "Daily", Address: "https://example.net/feed.xml"})
+	a, err := New(Config{Declaration: source.Declaration{Key: "d", Name: "Daily", Address: "https://example.net/feed.xml"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestRecordedFeed(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	good := Config{Key: "k", Name: "n", Address: "https://x.example/feed"}
+	good := Config{Declaration: source.Declaration{Key: "k", Name: "n", Address: "https://x.example/feed"}}
 	for name, change := range map[string]func(*Config){
 		"no key": func(c *Config) { c.Key = "" }, "no name": func(c *Config) { c.Name = "" }, "no address": func(c *Config) { c.Address = "" },
 		"a file": func(c *Config) { c.Address = "file:///x" }, "a password": func(c *Config) { c.Address = "https://u:p@x/" }, "a selector": func(c *Config) { c.Images = "[[" },

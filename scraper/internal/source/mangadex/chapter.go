@@ -2,9 +2,9 @@ package mangadex
 
 import (
 	"net/url"
-	"strings"
 	"time"
 
+	"mangrove/scraper/internal/label"
 	"mangrove/scraper/internal/source"
 )
 
@@ -42,16 +42,13 @@ func (e entry) chapter(subject string, place int) (source.Chapter, error) {
 	if link := text(at.External); isLink(link) {
 		c.URL = link
 	}
-	var ok bool
-	if n := strings.TrimSpace(text(at.Chapter)); n != "" {
-		if c.Number, ok = source.Decimal(n); !ok && c.Title == "" {
-			// No number, but what the chapter is called by.
-			c.Title = oneLine("Chapter " + n)
-		}
+	var odd string
+	c.Number, odd = number(at.Chapter)
+	if odd != "" && c.Title == "" {
+		// More than a number, or none: what the chapter is called by.
+		c.Title = oneLine("Chapter " + odd)
 	}
-	if n := strings.TrimSpace(text(at.Volume)); n != "" {
-		c.Volume, _ = source.Decimal(n)
-	}
+	c.Volume, _ = number(at.Volume)
 	for _, r := range e.Relationships {
 		if r.Type != "scanlation_group" {
 			continue
@@ -72,6 +69,22 @@ func (e entry) chapter(subject string, place int) (source.Chapter, error) {
 	var err error
 	c.Published, err = published(subject, e.ID, time.Now(), at.PublishAt, at.ReadableAt, at.CreatedAt)
 	return c, err
+}
+
+// number is the decimal that a field of the API states. What people wrote there
+// may be more than a decimal ("10.5v2", "½", "10-11"), whose number counts, or none
+// ("S1", "SP01", "Extra"): odd is then all of it. It is never an error: one release
+// with a strange number must not hide the others.
+func number(field *string) (n, odd string) {
+	said := oneLine(text(field))
+	if n, ok := source.Decimal(said); ok || said == "" {
+		return n, ""
+	}
+	if l := label.Parse("", said); l.Special == "" {
+		// Letters before a number count something else: SP01 is not chapter 1.
+		n = l.Number
+	}
+	return n, said
 }
 
 // published is the first of some dates that is not in the future: a date that

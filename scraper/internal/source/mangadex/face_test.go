@@ -25,6 +25,10 @@ type anytime struct{}
 
 func (anytime) Acquire(context.Context, source.Want) (func(), error) { return func() {}, nil }
 
+func (anytime) Again(context.Context) error { return nil }
+
+func (anytime) Sent() {}
+
 // face is a stand-in that answers as the API does, with the faults a test asks for.
 type face struct {
 	chapters int

@@ -150,6 +150,7 @@ func TestServersThatAreNone(t *testing.T) {
 		{"a server in the clear", chapter("http://x.mangadex.network", "abc", `["1.png"]`), fault.Parser, 0},
 		{"a server with a user", chapter("https://u@x.mangadex.network", "abc", `["1.png"]`), fault.Parser, 0},
 		{"no server", chapter("", "abc", `["1.png"]`), fault.Parser, 0},
+		{"more pages than any chapter has", chapter("https://x.mangadex.network", "abc", "["+strings.Repeat(`"1.png",`, maxPages)+`"1.png"]`), fault.Parser, 0},
 		{"not there", `{"result":"error","errors":[{"status":404}]}`, fault.NotFound, 0},
 		{"refused", `{"result":"error","errors":[{"status":403}]}`, fault.Access, 0},
 		{"an error of nothing", `{"result":"error"}`, fault.Parser, 0},

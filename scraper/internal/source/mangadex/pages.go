@@ -59,6 +59,8 @@ func (a *Adapter) Pages(ctx context.Context, f source.Fetcher, _ source.Key, ch 
 	case len(*files) == 0:
 		// The Site's own word that it has no page here.
 		return nil, nil
+	case len(*files) > maxPages:
+		return nil, source.Unparsed(resp.URL, "the chapter has %d pages, more than %d", len(*files), maxPages)
 	case !isFile(s.Chapter.Hash) || !a.isServer(s.BaseURL):
 		return nil, source.Unparsed(resp.URL, "the server or the chapter's hash is not of the documented shape")
 	}
@@ -71,6 +73,9 @@ func (a *Adapter) Pages(ctx context.Context, f source.Fetcher, _ source.Key, ch 
 	}
 	return pages, nil
 }
+
+// maxPages is how many pages a chapter may have (B35).
+const maxPages = 2000
 
 // isServer reports whether an address can be an image server's; whether it may
 // be asked is decided by the Site's hosts.

@@ -94,7 +94,7 @@ func (a *Adapter) walk(ctx context.Context, f source.Fetcher, address string, v 
 		if err != nil || !more {
 			return err
 		}
-		if next = p.link(p.Links, "next"); next != "" && !markup.Within(next, a.config.Hosts) {
+		if next = p.link(p.Links, "next"); next != "" && !markup.Within(next, a.site.Hosts) {
 			return source.Unparsed(resp.URL, "it goes on outside the catalog's hosts")
 		}
 	}

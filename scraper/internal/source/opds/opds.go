@@ -4,9 +4,9 @@
 //
 // A book that the catalog streams page by page (OPDS-PSE) is downloaded like any
 // chapter. A book it only offers as a file is listed and recorded as External: the
-// package unpacks no archives. It signs in nowhere, since a Site's requests carry no
-// passwords; a catalog that asks for one is refused access. A catalog in the
-// operator's own network has to be among the addresses that may be read from.
+// package unpacks no archives. It tells a catalog the name and the password that a
+// person gave for it, by the Login of its Site, and signs in nowhere else. A catalog in
+// the operator's own network has to be among the addresses that may be read from.
 //
 // A Series is named by the path of its feed. OPDS gives an entry and the feed it
 // leads to different ids, so a feed that moves to another path is another Series.
@@ -16,7 +16,6 @@ import (
 	"context"
 	"net/url"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -26,81 +25,57 @@ import (
 	"mangrove/scraper/internal/source/markup"
 )
 
-// Config declares one catalog. Only Key, Name and Address are needed.
+// Config declares one catalog: Address is where it begins, Hosts are where pages
+// lie besides.
 type Config struct {
-	// Key and Name are the Site's.
-	Key, Name string
-	// Address is where the catalog begins.
-	Address string
-	// Hosts are those beside the catalog's own on which pages lie.
-	Hosts []string
-	// Language of the books, where the catalog does not say (BCP 47).
-	Language string
-	// Pacing is the least time between two requests; 0 means one second.
-	Pacing time.Duration
+	source.Declaration
 	// Width is the widest page asked for; 0 means 3200 pixels.
 	Width int
-	// Direction is "", "ltr", "rtl" or "strip".
-	Direction string
 }
 
 // Limits of a Series and of what a declaration may say.
 const (
-	maxFeeds    = 50
-	maxEntries  = 5000
-	maxFound    = 50
-	leastPacing = 200 * time.Millisecond
+	maxFeeds   = 50
+	maxEntries = 5000
+	maxFound   = 50
+	// LeastPacing is how fast a catalog is asked at most, usualPacing how fast
+	// where nothing is said.
+	LeastPacing = 200 * time.Millisecond
+	usualPacing = time.Second
 	usualWidth  = 3200
-	maxWidth    = 10_000
+	// MaxWidth is the widest page that may be asked for.
+	MaxWidth = 10_000
 )
 
 // Adapter reads one catalog.
 type Adapter struct {
 	config Config
+	site   source.Site
 	base   *url.URL
 }
 
 var _ source.Searcher = (*Adapter)(nil)
 
-// New makes the adapter of a catalog, or says what is wrong with its declaration.
+// New makes the adapter of a catalog, or says what is wrong with its declaration:
+// source.Flaws.
 func New(c Config) (*Adapter, error) {
-	bad := func(format string, args ...any) (*Adapter, error) {
-		return nil, fault.Newf(fault.Invalid, "declare", "the catalog "+c.Key, format, args...)
-	}
-	if c.Key == "" || c.Name == "" {
-		return bad("it needs a key and a name")
-	}
-	base, err := url.Parse(c.Address)
-	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.User != nil {
-		return bad("%q is no http or https address without a user", c.Address)
-	}
-	if !slices.Contains(source.Directions(), c.Direction) {
-		return bad("direction %q is none of %q", c.Direction, source.Directions())
-	}
-	if c.Pacing == 0 {
-		c.Pacing = time.Second
-	}
+	base, flaws := c.Check(LeastPacing)
 	if c.Width == 0 {
 		c.Width = usualWidth
 	}
-	if c.Pacing < leastPacing || c.Width < 0 || c.Width > maxWidth {
-		return bad("a pacing of %s or a width of %d is out of bounds", c.Pacing, c.Width)
+	if c.Width < 0 || c.Width > MaxWidth {
+		flaws.Add("width", "%d is no width between 1 and %d", c.Width, MaxWidth)
 	}
-	c.Hosts = append([]string{base.Host}, slices.DeleteFunc(slices.Clone(c.Hosts), func(h string) bool { return h == base.Host })...)
-	return &Adapter{config: c, base: base}, nil
+	if len(flaws) > 0 {
+		return nil, fault.New(fault.Invalid, "declare", "the catalog "+c.Key, flaws)
+	}
+	a := &Adapter{config: c, base: base, site: c.Site(base, usualPacing)}
+	a.site.ImagesInFlight = 2
+	return a, nil
 }
 
 // Site describes the catalog as a Site.
-func (a *Adapter) Site() source.Site {
-	s := source.Site{
-		Key: a.config.Key, Name: a.config.Name, Hosts: slices.Clone(a.config.Hosts), Pacing: a.config.Pacing, ImagesInFlight: 2,
-		WorkPrefix: a.config.Key + "-",
-	}
-	if a.config.Language != "" {
-		s.Languages = []string{a.config.Language}
-	}
-	return s
-}
+func (a *Adapter) Site() source.Site { return a.site }
 
 // Listed is nothing: what a catalog holds is known by asking it.
 func (a *Adapter) Listed() []source.Series { return nil }
@@ -144,7 +119,7 @@ func (a *Adapter) Series(ctx context.Context, f source.Fetcher, ask source.Ask) 
 		return source.Reading{}, source.NotFound(ask.SeriesID)
 	}
 	var r source.Reading
-	seen := map[string]bool{}
+	shown := map[string]string{}
 	first := true
 	err := a.walk(ctx, f, address, ask.Validators, func(p *page) (bool, error) {
 		if p.resp.NotModified {
@@ -169,10 +144,10 @@ func (a *Adapter) Series(ctx context.Context, f source.Fetcher, ask source.Ask) 
 			if err != nil {
 				return false, err
 			}
-			if !ok || seen[c.ID] {
+			if _, again := shown[c.ID]; !ok || again {
 				continue
 			}
-			seen[c.ID] = true
+			shown[c.ID] = line(p.Entries[i].Title)
 			c.Order = len(r.Chapters)
 			r.Chapters = append(r.Chapters, c)
 		}
@@ -181,6 +156,7 @@ func (a *Adapter) Series(ctx context.Context, f source.Fetcher, ask source.Ask) 
 		}
 		return true, nil
 	})
+	label.Doubt(r.Chapters, shown)
 	return r, err
 }
 
@@ -195,7 +171,7 @@ func (a *Adapter) series(id, address string, p *page) source.Series {
 			s.Authors = names(p.Entries[i].Authors)
 		}
 	}
-	if !markup.Within(s.CoverURL, a.config.Hosts) {
+	if !markup.Within(s.CoverURL, a.site.Hosts) {
 		s.CoverURL = ""
 	}
 	return s
@@ -211,15 +187,10 @@ func (a *Adapter) chapter(p *page, series string, e *entry) (source.Chapter, boo
 	if id == "" || len(id) > 200 {
 		return source.Chapter{}, false, source.Unparsed(p.resp.URL, "the book %q has no id, or a very long one", line(e.Title))
 	}
-	l := label.Parse(series, line(e.Title))
-	c := source.Chapter{
-		ID: id, Number: l.Number, Volume: l.Volume, Title: l.Title, Language: line(e.Language), URL: p.resp.URL, External: !streamed, Published: e.published(),
-	}
+	c := source.Chapter{ID: id, Language: line(e.Language), URL: p.resp.URL, External: !streamed, Published: e.published()}
+	label.Fill(&c, series, line(e.Title))
 	if c.Language == "" {
 		c.Language = a.config.Language
-	}
-	if c.Number == "" && c.Volume == "" {
-		c.Title = line(e.Title)
 	}
 	return c, true, nil
 }

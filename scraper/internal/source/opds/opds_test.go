@@ -29,7 +29,7 @@ func data(t testing.TB, name string) string {
 
 func declared(t testing.TB) *Adapter {
 	t.Helper()
-	a, err := New(Config{Key: "library", Name: "A library", Address: "https://books.example/opds/v1.2/catalog", Hosts: []string{"pages.example"}, Language: "de", Width: 1600})
+	a, err := New(Config{Declaration: source.Declaration{Key: "library", Name: "A library", Address: "https://books.example/opds/v1.2/catalog", Hosts: []string{"pages.example"}, Language: "de"}, Width: 1600})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestRecognise(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	good := Config{Key: "k", Name: "n", Address: "https://x.example/opds/"}
+	good := Config{Declaration: source.Declaration{Key: "k", Name: "n", Address: "https://x.example/opds/"}}
 	for name, change := range map[string]func(*Config){
 		"no key": func(c *Config) { c.Key = "" }, "no address": func(c *Config) { c.Address = "opds" }, "a password": func(c *Config) { c.Address = "https://u:p@x/opds" },
 		"a direction": func(c *Config) { c.Direction = "up" }, "haste": func(c *Config) { c.Pacing = time.Millisecond }, "a width": func(c *Config) { c.Width = -1 },

@@ -54,7 +54,7 @@ func (a *Adapter) streamed(p *page, l link) ([]source.Page, error) {
 	pages := make([]source.Page, 0, l.Count)
 	for n := range l.Count {
 		address := at(n)
-		if address == "" || !markup.Within(address, a.config.Hosts) {
+		if address == "" || !markup.Within(address, a.site.Hosts) {
 			return nil, source.Unparsed(p.resp.URL, "its pages have no address within the catalog's hosts")
 		}
 		// The number may stand in the query, so that the whole address tells pages

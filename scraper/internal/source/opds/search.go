@@ -43,7 +43,7 @@ func (a *Adapter) Search(ctx context.Context, f source.Fetcher, query string) ([
 		}), nil
 	}
 	address := markup.Resolve(start.base, fill(template, query))
-	if !markup.Within(address, a.config.Hosts) {
+	if !markup.Within(address, a.site.Hosts) {
 		return nil, source.Unparsed(resp.URL, "its search lies outside the catalog's hosts")
 	}
 	if resp, err = f.Get(ctx, source.Request{URL: address, Want: source.WantXML}); err != nil {
@@ -67,7 +67,7 @@ func (a *Adapter) template(ctx context.Context, f source.Fetcher, start *page) (
 			return l.Href, nil
 		}
 		address := markup.Resolve(start.base, l.Href)
-		if !markup.Within(address, a.config.Hosts) {
+		if !markup.Within(address, a.site.Hosts) {
 			continue
 		}
 		resp, err := f.Get(ctx, source.Request{URL: address, Want: source.WantXML})
@@ -114,7 +114,7 @@ func (a *Adapter) found(p *page, fits func(title string) bool) []source.Series {
 			continue
 		}
 		s := source.Series{ID: id, Title: title, URL: address, CoverURL: p.link(e.Links, relThumbnail, relImage)}
-		if !markup.Within(s.CoverURL, a.config.Hosts) {
+		if !markup.Within(s.CoverURL, a.site.Hosts) {
 			s.CoverURL = ""
 		}
 		if out = append(out, s); len(out) == maxFound {

@@ -1,5 +1,5 @@
-// Package sourcetest is the one suite every adapter passes: found, empty, gone,
-// without its landmark, half-read, hostile. An adapter's own test brings the
+// Package sourcetest is the one suite every adapter passes: found, moved, gone,
+// empty, without its landmark, refused, half-read, slow, hostile. An adapter's own test brings the
 // pages; the suite brings what is expected of any Site. It asks no real Site.
 package sourcetest
 
@@ -8,6 +8,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -25,7 +26,7 @@ type Answer struct {
 	Body      string
 	MediaType string
 	Err       error
-	Moved     string // the address it came from after redirects
+	Moved     string // the address it came from after permanent redirects
 }
 
 // Get answers from the pages; an address that is not there is a 404.
@@ -46,7 +47,16 @@ func (p Pages) Get(_ context.Context, r source.Request) (*source.Response, error
 	if a.Moved != "" {
 		from = a.Moved
 	}
-	return &source.Response{URL: from, Body: []byte(a.Body), MediaType: a.MediaType, Validators: source.Validators{ETag: `"x"`}}, nil
+	return &source.Response{URL: from, Permanent: a.Moved != "", Body: []byte(a.Body), MediaType: a.MediaType, Validators: source.Validators{ETag: `"x"`}}, nil
+}
+
+// slow answers nothing until the read is given up, and counts how often it is asked.
+type slow struct{ asked *int }
+
+func (s slow) Get(ctx context.Context, r source.Request) (*source.Response, error) {
+	*s.asked++
+	<-ctx.Done()
+	return nil, fault.New(fault.Network, "get", r.URL, ctx.Err()).WithEvidence(fault.Answered)
 }
 
 // Case is an adapter with the pages of one Series it can read.
@@ -107,6 +117,27 @@ func Run(t *testing.T, c Case) {
 		got := poll.Check(t.Context(), c.Adapter, notModified{}, source.Ask{SeriesID: c.Series.SeriesID, URL: c.Series.URL, Validators: source.Validators{ETag: `"x"`}})
 		if got.Outcome != poll.OK || !got.Reading.NotModified {
 			t.Errorf("%s, want ok without a reading", got)
+		}
+	})
+	t.Run("moved", func(t *testing.T) {
+		// To the front page of its own host: the same Series, or none (POLL-13, S-043).
+		front := "https://" + strings.TrimPrefix(c.Adapter.Site().Hosts[0], "*.") + "/"
+		moved := c.Pages[c.SeriesPath]
+		moved.Moved = front
+		got := read(with(c.SeriesPath, moved))
+		switch {
+		case got.Outcome == poll.NotFound:
+		case got.Outcome != poll.OK || got.Reading.Series.ID != c.Want.Series.ID || got.Reading.MovedTo != "" && got.Reading.MovedTo != front:
+			t.Errorf("%s: %q, moved to %q", got, got.Reading.Series.ID, got.Reading.MovedTo)
+		}
+	})
+	t.Run("slow", func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		asked := 0
+		got := poll.Check(ctx, c.Adapter, slow{&asked}, c.Series)
+		if got.Outcome != poll.Unfetchable || asked != 1 || len(got.Reading.Chapters) > 0 {
+			t.Errorf("%s after %d requests, want one that is given up", got, asked)
 		}
 	})
 	outcomes := []struct {
