@@ -196,6 +196,12 @@ func (b *Browser) ready(ctx context.Context) (c *chromium, busy <-chan struct{},
 	}
 	if b.current == nil {
 		c, err := launch(ctx, b.o)
+		if errors.Is(err, errEnded) && ctx.Err() == nil {
+			// Chromium now and then crashes while it starts, on a busy machine above
+			// all. A second try tells that from one that cannot start.
+			b.o.Log.Warn("the browser ended while it started and is started again", zap.Error(err))
+			c, err = launch(ctx, b.o)
+		}
 		if err != nil {
 			if ctx.Err() == nil {
 				b.failed.Store(&err)

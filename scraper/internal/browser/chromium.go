@@ -106,6 +106,9 @@ func launch(ctx context.Context, o Options) (*chromium, error) {
 	}
 	if err != nil {
 		err = c.lostBecause(c.neverAnswered(ctx, program, err))
+		if c.process.ended() && !errors.Is(err, errNoSandbox) {
+			err = fmt.Errorf("%w (%w)", err, errEnded)
+		}
 		c.stop()
 		return nil, err
 	}
@@ -146,6 +149,12 @@ func (c *chromium) run(program string, as *syscall.Credential) error {
 	return nil
 }
 
+// Why a start fails: errEnded when Chromium ended by itself before it answered.
+var (
+	errNoSandbox = errors.New("its sandbox cannot start on this machine (user namespaces are off)")
+	errEnded     = errors.New("it ended at once")
+)
+
 // neverAnswered words a start that failed, for the operator.
 func (c *chromium) neverAnswered(ctx context.Context, program string, err error) error {
 	if ctx.Err() == nil {
@@ -156,7 +165,7 @@ func (c *chromium) neverAnswered(ctx context.Context, program string, err error)
 	}
 	said := strings.TrimSpace(c.process.said.String())
 	if strings.Contains(said, "sandbox") {
-		return fmt.Errorf("start %s: its sandbox cannot start on this machine (user namespaces are off); allow them, or set %s=yes to do without", program, config.ChromiumUnsandboxed)
+		return fmt.Errorf("start %s: %w; allow them, or set %s=yes to do without", program, errNoSandbox, config.ChromiumUnsandboxed)
 	}
 	lines := strings.Split(said, "\n")
 	said = lines[len(lines)-1]

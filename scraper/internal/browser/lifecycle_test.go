@@ -287,6 +287,38 @@ func TestAMissingBrowserSaysHowToGetIt(t *testing.T) {
 	}
 }
 
+// TestACrashWhileStarting is tried once more, and no oftener.
+func TestACrashWhileStarting(t *testing.T) {
+	t.Parallel()
+	needChromium(t)
+	chromium, err := find("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for crashes, reads := range map[int]bool{1: true, 2: false} {
+		dir := t.TempDir()
+		// The browser runs as another user than root.
+		for _, d := range []string{dir, filepath.Dir(dir)} {
+			if err := os.Chmod(d, 0o777); err != nil {
+				t.Fatal(err)
+			}
+		}
+		script := fmt.Sprintf("#!/bin/sh\nn=$(ls %[1]s/started-* 2>/dev/null | wc -l)\n: >%[1]s/started-$n\n[ $n -ge %[2]d ] && exec %[3]s \"$@\"\nexit 133\n", dir, crashes, chromium)
+		program := filepath.Join(dir, "chromium")
+		if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		b := open(t, func(o *Options) { o.Program = program })
+		s, site := wordsAt(t)
+		if _, err := b.Render(t.Context(), site, ask(s.URL+"/p"), &turns{}); (err == nil) != reads {
+			t.Errorf("%d crashes while starting: %v, want it read %v", crashes, err, reads)
+		}
+		if started, err := filepath.Glob(filepath.Join(dir, "started-*")); err != nil || len(started) != 2 {
+			t.Errorf("%d crashes: started %d times (%v), want twice", crashes, len(started), err)
+		}
+	}
+}
+
 func TestAProgramThatIsNoBrowser(t *testing.T) {
 	t.Parallel()
 	o := options(t)

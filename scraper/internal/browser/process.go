@@ -228,3 +228,13 @@ func (t *tail) String() string {
 	defer t.mu.Unlock()
 	return string(t.data)
 }
+
+// ended reports whether the main process is gone.
+func (p *process) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
