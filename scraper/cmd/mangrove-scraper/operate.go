@@ -11,6 +11,7 @@ import (
 	"mangrove/internal/pg"
 	"mangrove/scraper/internal/circuit"
 	"mangrove/scraper/internal/job"
+	"mangrove/scraper/internal/queue"
 	"mangrove/scraper/internal/source"
 	"mangrove/scraper/internal/store"
 )
@@ -99,20 +100,15 @@ func retry(ctx context.Context, db *store.Store, key source.Key) (string, error)
 	if !ok {
 		return "", fmt.Errorf("there is no Job for %s", key)
 	}
-	if j.State.Outstanding() {
+	if j.State.Outstanding() && j.State != job.RetryWait {
 		return fmt.Sprintf("Job %d is under way (%s)", j.ID, j.State), nil
 	}
-	if j.State == job.Done || j.State == job.Cancelled {
-		if _, err := db.RequestJob(ctx, key, true); err != nil {
-			return "", err
-		}
+	done, err := queue.Do(ctx, db, queue.Retry, j.ID)
+	switch {
+	case err != nil:
+		return "", err
+	case done.Job.ID != j.ID:
 		return "a new Job is requested for " + key.String(), nil
-	}
-	if err := db.RetryChapters(ctx, j.ID); err != nil {
-		return "", err
-	}
-	if _, err := db.Move(ctx, j, job.Change{To: job.Requested}); err != nil {
-		return "", err
 	}
 	return fmt.Sprintf("Job %d is back in the queue (it was %s)", j.ID, j.State), nil
 }

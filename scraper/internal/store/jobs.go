@@ -165,9 +165,3 @@ func (s *Store) QuarantinedSince(ctx context.Context, site string, since time.Ti
 	err = s.db.QueryRow(ctx, s.sql.Get("QuarantinedSince"), site, since).Scan(&n)
 	return n, classify("QuarantinedSince", err)
 }
-
-// RetryChapters sets a Job's counts back and its set-aside chapters waiting (JOB-5).
-func (s *Store) RetryChapters(ctx context.Context, id int64) error {
-	_, err := s.exec(ctx, "RetryChapters", id)
-	return err
-}

@@ -23,6 +23,7 @@ import (
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/poll"
+	"mangrove/scraper/internal/queue"
 	"mangrove/scraper/internal/source"
 )
 
@@ -149,6 +150,9 @@ func TestTheDatabaseRepeatsTheWords(t *testing.T) {
 		{"circuits", "reason", words(circuit.Reasons())},
 		{"jobs", "state", words(job.States())},
 		{"jobs", "class", words(classes)},
+		{"jobs", "priority", words(job.Priorities())},
+		{"jobs", "resume_to", words(job.Resumes())},
+		{"holds", "kind", words(queue.Holds())},
 		{"job_chapters", "state", words(job.ChapterStates())},
 		{"job_chapters", "class", words(classes)},
 	}
