@@ -48,6 +48,7 @@ type Slots struct {
 	busyOne  bool // a request that is not an image is in flight
 	next     time.Time
 	timer    *time.Timer
+	rate     rate
 }
 
 type waiter struct {
@@ -154,6 +155,7 @@ func (s *Slots) dispatch() {
 		s.inFlight++
 		s.busyOne = !w.image
 		s.next = time.Now().Add(s.pacing)
+		s.rate.grant(time.Now())
 		close(w.granted)
 	}
 }
