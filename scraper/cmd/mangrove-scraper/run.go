@@ -98,10 +98,12 @@ func run(ctx context.Context, cfg config.Config, log *zap.Logger) error {
 	wake := lanes.wake
 
 	server := grpcserver.New(log, grpc.Creds(grpcserver.PeerCredentials(os.Geteuid())))
-	scraperv1.RegisterScraperServiceServer(server.Server, &rpc.Server{
+	edge := &rpc.Server{
 		Version: version, Started: time.Now(), Store: db, Covers: covers, Hub: hub, Adapters: registry, Wake: wake, Searches: lanes, Browser: pages.Available,
-		Follows: &follow.Reconciler{Store: db, Queue: queue.New(db), Adapters: registry, Wake: wake},
-	})
+		Follows: &follow.Reconciler{Store: db, Queue: queue.New(db), Adapters: registry, Wake: wake}, Paces: lanes,
+	}
+	scraperv1.RegisterScraperServiceServer(server.Server, edge)
+	scraperv1.RegisterQueueServiceServer(server.Server, edge)
 	listener, err := grpcserver.ListenUnix(cfg.ScraperSocket())
 	if err != nil {
 		return &exit{config.ExitConfig, fmt.Errorf("%s: %w", config.Data, err)}
