@@ -274,4 +274,3 @@ func TestSettingsOfTheQueue(t *testing.T) {
 		t.Errorf("a floor below zero: %v", err)
 	}
 }
-
