@@ -62,6 +62,14 @@ func (s *Server) routes() []route {
 		{"POST /worklist/poll", administrator, s.pollWorklist},
 		{"GET /lanes", administrator, s.lanes},
 		{"POST /lanes/{site}/resume", administrator, s.resumeLane},
+		{"POST /lanes/{site}/probe", administrator, s.probeLane},
+		{"POST /lanes/{site}/pace", administrator, s.setPace},
+		{"GET /settings/scraper", administrator, s.scraperPage},
+		{"POST /settings/scraper/jobs", administrator, s.actOnJobs},
+		{"POST /settings/scraper/hold", administrator, s.setHold},
+		{"POST /settings/scraper/discovery", administrator, s.setDiscovery},
+		{"GET /jobs/{job}", administrator, s.jobPage},
+		{"POST /jobs/{job}", administrator, s.actOnJob},
 
 		{"GET /", user, s.nothing},
 	}

@@ -120,7 +120,8 @@ if (address && window.EventSource) {
       const page = new DOMParser().parseFromString(policy.createHTML(await answer.text()), 'text/html');
       for (const id of ['scraper-line', 'shelf', 'home', 'series-state', 'series-acts-wide', 'series-acts-phone', 'series-notices',
         'series-coverage', 'series-following', 'series-unread', 'chapters', 'wl-notices', 'wl-filters', 'wl-all', 'worklist', 'lanes',
-        'side-worklist', 'side-lanes', 'tab-worklist', 'tab-lanes', 'foot-running']) {
+        'q-holds', 'q-hold', 'q-tiles', 'q-parts', 'q-sites', 'job-head', 'job-chapters',
+        'side-worklist', 'side-lanes', 'side-scraper', 'tab-worklist', 'tab-lanes', 'tab-scraper', 'foot-running']) {
         const fresh = page.getElementById(id);
         if (fresh) replace(id, fresh.outerHTML);
       }
@@ -146,6 +147,7 @@ document.addEventListener('keydown', (event) => {
     went = 0;
     if (event.key === 'h') location.assign('/');
     if (event.key === 'l') location.assign('/library');
+    if (event.key === 'd' && document.querySelector('a[href="/settings/scraper"]')) location.assign('/settings/scraper');
     if (event.key === 'w' && document.querySelector('a[href="/worklist"]')) location.assign('/worklist');
     return;
   }
