@@ -63,7 +63,7 @@ func (s *Server) jobPage(w http.ResponseWriter, r *http.Request) error {
 	if t.job != 0 {
 		v.Said = s.said(r.Context(), t)
 	}
-	v.Frame = s.frame(r, "Job "+strconv.FormatInt(id, 10), "scraper")
+	v.Frame = s.frame(r, cmp.Or(v.Row.Name, "Job "+strconv.FormatInt(id, 10)), "scraper")
 	v.Back, v.Live = scraperAddress, "/events?view=job&job="+strconv.FormatInt(id, 10)
 	s.render(w, r, http.StatusOK, "job", v)
 	return nil
@@ -97,6 +97,9 @@ func jobViewOf(j scraperclient.QueueJob, chapters []scraperclient.JobChapter, la
 	v.Acts = v.Row.Acts
 	switch j.State {
 	case "requested", "queued", "retry_wait", "paused", "inspecting", "downloading":
+		if j.State == "retry_wait" {
+			v.Acts = append(v.Acts, jobAct{Name: "act", Act: "pause", Word: "Pause", Icon: "pause"})
+		}
 		v.Acts = append(withoutPriority(v.Acts), jobAct{Name: "act", Act: "cancel", Word: "Cancel", Icon: "x", Plain: true})
 		words := map[string]string{"high": "First", "normal": "In turn", "low": "Last"}
 		for _, p := range priorityWords() {
@@ -215,11 +218,11 @@ func jobChapterOf(i int, c scraperclient.JobChapter, state string) jobChapter {
 		}
 	case "set_aside":
 		out.State = pill{"puzzle", "Set aside", "warn", c.State}
-		if c.Class == "page" {
-			out.State.Word = "Set aside: a page is no whole image"
-		}
-		if c.Class == "conflict" {
-			out.State.Word = "Set aside: another file stands there"
+		switch c.Class {
+		case "page":
+			out.Reason = cmp.Or(upperFirst(c.Reason), "A page is no whole image")
+		case "conflict":
+			out.Reason = "Another file stands where it belongs; both are kept. " + upperFirst(c.Reason)
 		}
 	default:
 		out.State = pill{"clock", "To come", "quiet", c.State}

@@ -103,7 +103,7 @@ func jobHas(j scraperclient.QueueJob) string {
 
 // jobReason is the one line on why a Job waits or was set aside.
 func jobReason(j scraperclient.QueueJob) string {
-	text := j.Reason
+	text := upperFirst(j.Reason)
 	switch j.State {
 	case "retry_wait":
 		text = "Connection lost"
@@ -165,7 +165,7 @@ func jobActs(j scraperclient.QueueJob) []jobAct {
 		return []jobAct{{Name: "priority", Act: "high", Word: "First", Icon: "up", Plain: true}, pause}
 	case "retry_wait":
 		retry.Word = "Try now"
-		return []jobAct{retry, pause}
+		return []jobAct{retry}
 	case "paused":
 		return []jobAct{{Name: "act", Act: "resume", Word: "Resume", Icon: "play"}}
 	case "quarantined":

@@ -56,8 +56,14 @@ func (s *Server) scraperPieces(ctx context.Context, values url.Values, out []pie
 		return nil, err
 	}
 	out[len(out)-1].Key = frame
+	// A choice that somebody is just making is not drawn over: the settings are
+	// drawn anew only when the scraper went or came.
+	if out, err = s.drawPiece(out, "q-settings", "q-settings", v); err != nil {
+		return nil, err
+	}
+	out[len(out)-1].Key = "here"
 	if v.Away {
-		out[len(out)-1].Key = "away"
+		out[len(out)-2].Key, out[len(out)-1].Key = "away", "away"
 	}
 	return out, nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"mangrove/reader/internal/scraperclient"
@@ -71,6 +72,10 @@ func (k queueKnown) view(now time.Time) scraperView {
 		lanes[l.Site] = l.Lane
 		v.Sites = append(v.Sites, siteRowOf(l, k.query.told, k.query.address(), now))
 		v.Paces = append(v.Paces, paceRowOf(l, k.query.address()))
+	}
+	if k.query.Show == "" && len(k.counts) == 0 {
+		v.Parts = []jobPart{{ID: "q-now", Title: "Now", Empty: "Nothing is being fetched, and nothing waits. What the Series you follow bring anew stands here while it comes."}}
+		return v
 	}
 	for _, p := range queueParts() {
 		if jobs, ok := k.parts[p.key]; ok {
@@ -245,8 +250,12 @@ func holdWords(h scraperclient.Hold, now time.Time) holdNotice {
 		if h.Detail != "" {
 			text = upperFirst(h.Detail) + ". " + text
 		}
+		heading := "The library cannot be written"
+		if strings.Contains(h.Detail, "space") {
+			heading = "No room to store"
+		}
 		return holdNotice{
-			Kind: h.Kind, Tone: "bad", Icon: "warn", Heading: "No room to store", Text: text + " Mend what it names first: make room, or mount the library again.",
+			Kind: h.Kind, Tone: "bad", Icon: "warn", Heading: heading, Text: text + " Mend what it names first: make room, or mount the library again.",
 			Release: "It is mended, go on",
 		}
 	}

@@ -46,7 +46,7 @@ type seriesView struct {
 	// JobHref leads to the Job, "" for those who do not run Mangrove.
 	JobHref string
 	// Covers says what the Site lists beside what is here (JOB-8).
-	Covers string
+	Covers   string
 	Language string
 
 	Unread  int

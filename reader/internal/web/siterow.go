@@ -98,7 +98,7 @@ func rateWords(rate *float64) string {
 	case rate == nil:
 		return ""
 	case *rate < 0.05:
-		return " · now none"
+		return " · nothing in the last 10 min"
 	case *rate < 1:
 		return " · now " + strconv.FormatFloat(*rate, 'f', 1, 64) + " a minute"
 	}
@@ -136,7 +136,7 @@ func paces() []time.Duration {
 func paceRowOf(d scraperclient.LaneDetail, back string) paceRow {
 	r := paceRow{ID: elementID("pace-", d.Site), Name: laneName(d.Lane), Post: "/lanes/" + url.PathEscape(d.Site) + "/pace", Back: back}
 	least := cmp.Or(d.LeastPacing, d.Pacing)
-	r.Options = append(r.Options, paceOption{"0", pacing(least) + " (its own)", d.Pacing == least})
+	r.Options = append(r.Options, paceOption{"0", pacing(least) + " (own)", d.Pacing == least})
 	offered := paces()
 	if d.Pacing > least && !slices.Contains(offered, d.Pacing) {
 		offered = append(offered, d.Pacing)

@@ -98,7 +98,9 @@ if (address && window.EventSource) {
     source.onmessage = (event) => {
       back();
       const piece = JSON.parse(event.data);
-      replace(piece.id, piece.html);
+      // A question is not taken away before it is answered, nor an answer before it is read.
+      const shown = document.getElementById(piece.id);
+      if (!shown || !shown.querySelector('[data-asking]')) replace(piece.id, piece.html);
     };
     source.onerror = () => {
       lost = lost || Date.now();
@@ -120,7 +122,7 @@ if (address && window.EventSource) {
       const page = new DOMParser().parseFromString(policy.createHTML(await answer.text()), 'text/html');
       for (const id of ['scraper-line', 'shelf', 'home', 'series-state', 'series-acts-wide', 'series-acts-phone', 'series-notices',
         'series-coverage', 'series-following', 'series-unread', 'chapters', 'wl-notices', 'wl-filters', 'wl-all', 'worklist', 'lanes',
-        'q-holds', 'q-hold', 'q-tiles', 'q-parts', 'q-sites', 'job-head', 'job-chapters',
+        'q-holds', 'q-hold', 'q-tiles', 'q-parts', 'q-sites', 'q-settings', 'job-head', 'job-chapters',
         'side-worklist', 'side-lanes', 'side-scraper', 'tab-worklist', 'tab-lanes', 'tab-scraper', 'foot-running']) {
         const fresh = page.getElementById(id);
         if (fresh) replace(id, fresh.outerHTML);

@@ -172,6 +172,10 @@ document.addEventListener('submit', async (event) => {
       const fresh = page.getElementById(id);
       if (fresh) replace(id, fresh.outerHTML);
     }
+    for (const result of document.querySelectorAll('[data-result]')) {
+      result.dataset.asking = '';
+      setTimeout(() => delete result.dataset.asking, 10000);
+    }
     const said = document.getElementById('q-said');
     if (said.firstElementChild && !form.isConnected) said.focus({ preventScroll: true });
   } catch {
