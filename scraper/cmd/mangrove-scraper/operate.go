@@ -16,7 +16,8 @@ import (
 	"mangrove/scraper/internal/store"
 )
 
-var errUsage = errors.New("usage: mangrove-scraper [migrate | downgrade VERSION | version | resume SITE | release queue|storage | retry SITE SERIES | site label | site check FILE [URL]]")
+var errUsage = errors.New("usage: mangrove-scraper [migrate | downgrade VERSION | version | queue | start JOB|--all | pause JOB|--all | resume SITE|JOB | " +
+	"retry JOB|--all|SITE SERIES | cancel JOB | release queue|storage | site label | site check FILE [URL]]")
 
 // operate does what an operator asks of the queue and the circuits, straight in
 // the database: it works while the scraper is parked, and a running one hears of
@@ -24,6 +25,10 @@ var errUsage = errors.New("usage: mangrove-scraper [migrate | downgrade VERSION 
 func operate(ctx context.Context, cfg config.Config, args []string) error {
 	var do func(context.Context, *store.Store) (string, error)
 	switch {
+	case len(args) == 1 && args[0] == "queue":
+		do = list
+	case len(args) == 2 && actOf(args[0], args[1]) != nil:
+		do = actOf(args[0], args[1])
 	case len(args) == 2 && args[0] == "resume":
 		do = func(ctx context.Context, db *store.Store) (string, error) { return resume(ctx, db, args[1]) }
 	case len(args) == 2 && args[0] == "release" && (args[1] == "queue" || args[1] == "storage"):

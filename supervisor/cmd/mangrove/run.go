@@ -24,9 +24,13 @@ type commands struct {
 	Up       upCommand       `cmd:"" help:"Start Mangrove and keep it running until Ctrl-C."`
 	Status   statusCommand   `cmd:"" help:"Show how each service stands."`
 	Migrate  migrateCommand  `cmd:"" help:"Bring the database to this version."`
-	Resume   resumeCommand   `cmd:"" help:"Ask a Site again whose circuit is paused or resting."`
+	Queue    queueCommand    `cmd:"" help:"List the Jobs of the queue."`
+	Start    startCommand    `cmd:"" help:"Give a Job the word it waits for."`
+	Pause    pauseCommand    `cmd:"" help:"Pause a Job, or hold all downloads."`
+	Resume   resumeCommand   `cmd:"" help:"Let a paused Job go on, or ask a Site again whose circuit is paused or resting."`
 	Release  releaseCommand  `cmd:"" help:"End a Hold on all downloads."`
 	Retry    retryCommand    `cmd:"" help:"Put a Job that was set aside back in the queue."`
+	Cancel   cancelCommand   `cmd:"" help:"End a Job. What is in the library stays."`
 	Site     siteCommand     `cmd:"" help:"Look at how Sites are read."`
 	Settings settingsCommand `cmd:"" help:"List the settings, with defaults."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
