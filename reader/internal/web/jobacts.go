@@ -39,7 +39,7 @@ func priorityWords() []string { return []string{"high", "normal", "low"} }
 // backFrom reads the page a form came from. Whatever is no page of the queue
 // leads to its first.
 func backFrom(r *http.Request) string {
-	u, err := url.Parse(safePath(r.PostFormValue("back")))
+	u, err := url.Parse(safePath(r.PostForm.Get("back")))
 	if err != nil {
 		return scraperAddress
 	}
@@ -113,6 +113,10 @@ func (s *Server) actOnJob(w http.ResponseWriter, r *http.Request) error {
 	default:
 		tells.Set("changed", map[bool]string{true: "yes", false: "no"}[changed])
 		tells.Set("job", strconv.FormatInt(j.ID, 10))
+		if j.ID != id && strings.HasPrefix(r.PostFormValue("back"), "/jobs/") {
+			// A new Job took the place of one that had ended.
+			r.PostForm.Set("back", jobAddress(j.ID))
+		}
 	}
 	return leadBack(w, r, tells, "")
 }

@@ -12,17 +12,16 @@ import (
 // jobRow is one Job in the queue.
 type jobRow struct {
 	// ID is the element's id, Post where its form goes, Back where that leads back to.
-	ID, Post, Back   string
-	Href, Name       string
-	Cover            string
-	Meta             string
-	Reason           string
-	Percent          string
-	State            pill
-	Value, Max       int
-	Acts             []jobAct
-	Elsewhere        *jobLink
-	Running, Dropped bool
+	ID, Post, Back string
+	Href, Name     string
+	Cover          string
+	Meta           string
+	Reason         string
+	Percent        string
+	State          pill
+	Value, Max     int
+	Acts           []jobAct
+	Elsewhere      *jobLink
 }
 
 // jobAct is a button of a Job's form.
@@ -41,7 +40,7 @@ func jobElement(id int64) string { return "job-" + strconv.FormatInt(id, 10) }
 func jobRowOf(j scraperclient.QueueJob, lanes map[string]scraperclient.Lane, back string, now time.Time) jobRow {
 	r := jobRow{
 		ID: jobElement(j.ID), Post: jobAddress(j.ID), Href: jobAddress(j.ID), Back: back, Name: cmp.Or(j.Title, j.Series.SeriesID),
-		State: jobWords(&j.Job, now), Acts: jobActs(j), Running: j.State == "downloading" || j.State == "inspecting",
+		State: jobWords(&j.Job, now), Acts: jobActs(j),
 	}
 	if j.HasCover {
 		r.Cover = siteCoverAddress(j.Series)
@@ -49,9 +48,10 @@ func jobRowOf(j scraperclient.QueueJob, lanes map[string]scraperclient.Lane, bac
 	site := cmp.Or(j.SiteName, j.Series.Site)
 	lane, known := lanes[j.Series.Site]
 	r.Meta = joinMeta(jobHas(j), site)
-	if j.Priority == "high" {
+	switch j.Priority {
+	case "high":
 		r.Meta = joinMeta(r.Meta, "goes first")
-	} else if j.Priority == "low" {
+	case "low":
 		r.Meta = joinMeta(r.Meta, "goes last")
 	}
 	r.Reason = jobReason(j)

@@ -102,7 +102,7 @@ func (k seriesKnown) view(now time.Time) seriesView {
 }
 
 // coversWords says what the Site lists and what the library has: an observation
-// of its own, whatever the Job says (JOB-8).
+// of its own, whatever the Job says (JOB-8). Where they agree it says nothing.
 func coversWords(chapters []scraperclient.Chapter, have int) string {
 	listed, aside := 0, 0
 	for _, c := range chapters {
@@ -112,6 +112,9 @@ func coversWords(chapters []scraperclient.Chapter, have int) string {
 		if c.DownloadState == "set_aside" {
 			aside++
 		}
+	}
+	if listed == have && aside == 0 {
+		return ""
 	}
 	text := fmt.Sprintf("The Site lists %s, the library has %s", thousands(listed), thousands(have))
 	if aside > 0 {

@@ -203,6 +203,8 @@ func TestAJobsPage(t *testing.T) {
 		t.Error("what was set aside does not stand first")
 	}
 	hasNot(t, body, `value="pause"`, `name="priority"`)
+	s.scraper.SetJobs(order(12, "cancelled", "Potion Shop", nil))
+	has(t, s.after(mo, "/jobs/12", url.Values{"act": {"retry"}, "back": {"/jobs/12"}}), "Potion Shop is looked at again.", "Job 13: one order")
 }
 
 func TestEveryJobStateHasWordsAndWays(t *testing.T) {

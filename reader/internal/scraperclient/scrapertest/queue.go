@@ -144,7 +144,20 @@ func (s *Scraper) ActOnJob(_ context.Context, r *scraperv1.ActOnJobRequest) (*sc
 	if out.GetJob() == nil {
 		return nil, fault.New(fault.NotFound, "find", "a Job", nil)
 	}
+	if ended := out.GetJob().GetJob().GetState(); r.GetAct() == "retry" && (ended == "done" || ended == "cancelled") {
+		s.again(out)
+	}
 	return out, nil
+}
+
+// again orders a new Job in the place of one that has ended.
+func (s *Scraper) again(out *scraperv1.ActOnJobResponse) {
+	s.change(func() {
+		j := proto.CloneOf(out.GetJob())
+		j.Job.Id, j.Job.State = j.GetJob().GetId()+1, "requested"
+		s.jobs = append(s.jobs, &scraperv1.GetJobResponse{Job: j})
+		out.Changed, out.Job = true, j
+	})
 }
 
 // ActOnJobs does what leads says to what was seen.

@@ -50,10 +50,27 @@ if (waiting) {
 }
 
 // ---- live: each event names an element and carries its finished HTML
+// What a finger or the mouse is just pressing is replaced after it is let go: a
+// click on an element that is gone meanwhile would be lost.
+let pressed = null;
+const later = new Map();
+addEventListener('pointerdown', (event) => { pressed = event.target; }, true);
+for (const end of ['pointerup', 'pointercancel']) {
+  addEventListener(end, () => setTimeout(() => {
+    pressed = null;
+    for (const [id, html] of later) replace(id, html);
+    later.clear();
+  }, 100), true);
+}
 const focusable = 'a[href], button, input, select, summary, [tabindex]';
 function replace(id, html) {
   const old = document.getElementById(id);
   if (!old) return;
+  later.delete(id);
+  if (pressed && old.contains(pressed)) {
+    later.set(id, html);
+    return;
+  }
   const box = document.createElement(old.tagName === 'LI' ? 'ol' : 'div');
   box.innerHTML = policy.createHTML(html);
   const fresh = box.firstElementChild;

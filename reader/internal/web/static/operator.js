@@ -168,6 +168,11 @@ document.addEventListener('submit', async (event) => {
       say('warn', heading ? heading.textContent + '. ' + (text ? text.textContent : '') : failed);
       return;
     }
+    const to = new URL(answer.url);
+    if (to.pathname !== location.pathname) {
+      location.assign(to);
+      return;
+    }
     for (const id of ['q-said', 'q-hold', 'q-holds', 'q-tiles', 'q-parts', 'q-sites', 'job-head', 'job-chapters']) {
       const fresh = page.getElementById(id);
       if (fresh) replace(id, fresh.outerHTML);
