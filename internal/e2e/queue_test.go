@@ -26,10 +26,15 @@ func TestQueueMovesByItself(t *testing.T) {
 	site.asked(chapters[0], 2)
 	before := ada.until("the page count moves", `() => document.querySelector('#q-now progress')?.value`).Num()
 	ada.until("it says which chapter and page", `() => /Chapter 1, page \d+ of \d+ · 1 of 3/.test(document.querySelector('#q-now .row-meta')?.textContent)`)
+	_, err := ada.ask(`() => { window.buttons = document.querySelector('#q-now form'); }`)
+	ada.ok("look at the buttons", err)
 	third()
 	after := ada.until("the bar moves on", `(before) => { const now = document.querySelector('#q-now progress')?.value; return now > before && now; }`, before).Num()
 	if after <= before {
 		t.Errorf("the bar went from %v to %v", before, after)
+	}
+	if same, err := ada.ask(`() => window.buttons.isConnected`); err != nil || !same.Bool() {
+		t.Errorf("the buttons of the row were replaced while its bar moved: a click on one could be lost (%v)", err)
 	}
 	site.asked(chapters[1], 0)
 	ada.until("the second chapter is under way", `() => document.querySelector('#q-now .row-meta')?.textContent.includes('2 of 3')`)

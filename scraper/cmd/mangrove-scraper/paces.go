@@ -6,6 +6,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"mangrove/internal/fault"
 	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/source"
 )
@@ -24,8 +25,12 @@ func (l *lanes) pace(ctx context.Context, site source.Site, slots *lane.Slots) e
 		}
 		return err
 	}
-	if err := read(); err != nil {
+	switch err := read(); {
+	case fault.Is(err, fault.Away):
 		return err
+	case err != nil:
+		// What cannot be read is no choice: the Site's own pace holds.
+		l.log.Warn("the chosen pace cannot be read", zap.String("site", site.Key), zap.Error(err))
 	}
 	go func() {
 		for pause(ctx, paceAgain); ctx.Err() == nil; pause(ctx, paceAgain) {

@@ -56,6 +56,10 @@ func (s *Server) ProbeSite(ctx context.Context, r *scraperv1.ProbeSiteRequest) (
 // pacing is the pace of a Site: the operator's choice, never below the adapter's.
 func (s *Server) pacing(ctx context.Context, a source.Adapter) (time.Duration, error) {
 	chosen, _, err := s.Store.Pacing(ctx, a.Site().Key)
+	if fault.Is(err, fault.Unknown) {
+		// The Lane goes on with the Site's own, and has logged why.
+		return a.Site().Pacing, nil
+	}
 	return max(chosen, a.Site().Pacing), err
 }
 

@@ -199,6 +199,12 @@ func TestHoldsAndPace(t *testing.T) {
 	if l := lane(); l.GetPacingSeconds() != 0.2 {
 		t.Errorf("a stored millisecond makes it %v s", l.GetPacingSeconds())
 	}
+	if _, err := e.pool.Exec(ctx, "UPDATE settings SET value = 'soon'"); err != nil {
+		t.Fatal(err)
+	}
+	if l := lane(); l.GetPacingSeconds() != 0.2 {
+		t.Errorf("what cannot be read makes it %v s", l.GetPacingSeconds())
+	}
 	if _, err := e.queue.SetDiscovery(ctx, &scraperv1.SetDiscoveryRequest{At: "02:30"}); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -35,6 +36,7 @@ var key = source.Key{Site: sample.Key, SeriesID: "pepper-and-carrot"}
 type edge struct {
 	scraperv1.ScraperServiceClient
 	queue scraperv1.QueueServiceClient
+	pool  *pgxpool.Pool
 	db    *store.Store
 	hub   *live.Hub
 	// stopped are the Jobs whose unit of work was asked to stop.
@@ -66,7 +68,8 @@ func (noSearch) Search(context.Context, string, string) ([]source.Series, error)
 
 func setup(t *testing.T) edge {
 	t.Helper()
-	db := store.New(pgtest.Pool(t, pgtest.New(t).Scraper, store.Schema, nil))
+	pool := pgtest.Pool(t, pgtest.New(t).Scraper, store.Schema, nil)
+	db := store.New(pool)
 	a, err := sample.Start("http://sample.example")
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +104,7 @@ func setup(t *testing.T) edge {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close(); server.Stop(time.Second); <-done })
-	return edge{scraperv1.NewScraperServiceClient(conn), scraperv1.NewQueueServiceClient(conn), db, hub, stopped, probing, pacing}
+	return edge{scraperv1.NewScraperServiceClient(conn), scraperv1.NewQueueServiceClient(conn), pool, db, hub, stopped, probing, pacing}
 }
 
 func message(k source.Key) *scraperv1.SeriesKey {

@@ -166,7 +166,6 @@ document.addEventListener('keydown', (event) => {
     went = 0;
     if (event.key === 'h') location.assign('/');
     if (event.key === 'l') location.assign('/library');
-    if (event.key === 'd' && document.querySelector('a[href="/settings/scraper"]')) location.assign('/settings/scraper');
     if (event.key === 'w' && document.querySelector('a[href="/worklist"]')) location.assign('/worklist');
     return;
   }
