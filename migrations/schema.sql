@@ -476,15 +476,23 @@ CREATE TABLE scraper.jobs (
     requested_at timestamp with time zone DEFAULT now() NOT NULL,
     changed_at timestamp with time zone DEFAULT now() NOT NULL,
     finished_at timestamp with time zone,
+    priority text DEFAULT 'normal'::text NOT NULL,
+    resume_to text DEFAULT ''::text NOT NULL,
     CONSTRAINT jobs_check CHECK (((state = 'retry_wait'::text) = (retry_at IS NOT NULL))),
     CONSTRAINT jobs_check1 CHECK (((state = ANY (ARRAY['unavailable'::text, 'quarantined'::text, 'done'::text, 'cancelled'::text])) = (finished_at IS NOT NULL))),
     CONSTRAINT jobs_class_check CHECK ((class = ANY (ARRAY[''::text, 'network'::text, 'unavailable'::text, 'parser'::text, 'access'::text, 'storage'::text, 'page'::text, 'conflict'::text, 'unknown'::text, 'stall'::text]))),
+    CONSTRAINT jobs_priority_check CHECK ((priority = ANY (ARRAY['high'::text, 'normal'::text, 'low'::text]))),
+    CONSTRAINT jobs_resume_to_check CHECK ((resume_to = ANY (ARRAY[''::text, 'requested'::text, 'queued'::text]))),
     CONSTRAINT jobs_retries_check CHECK ((retries >= 0)),
     CONSTRAINT jobs_stalls_check CHECK ((stalls >= 0)),
     CONSTRAINT jobs_state_check CHECK ((state = ANY (ARRAY['requested'::text, 'inspecting'::text, 'ready'::text, 'queued'::text, 'downloading'::text, 'paused'::text, 'retry_wait'::text, 'unavailable'::text, 'quarantined'::text, 'done'::text, 'cancelled'::text])))
 );
 
 ALTER TABLE scraper.jobs OWNER TO mangrove_owner;
+
+-- Name: COLUMN jobs.resume_to; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.jobs.resume_to IS 'where a paused Job goes on; a Job that was never inspected, or waited for its retry, is inspected first';
 
 -- Name: jobs_id_seq; Type: SEQUENCE; Schema: scraper; Owner: mangrove_owner
 
@@ -958,6 +966,10 @@ CREATE UNIQUE INDEX jobs_outstanding ON scraper.jobs USING btree (site, series_i
 -- Name: jobs_series; Type: INDEX; Schema: scraper; Owner: mangrove_owner
 
 CREATE INDEX jobs_series ON scraper.jobs USING btree (site, series_id, id);
+
+-- Name: jobs_state; Type: INDEX; Schema: scraper; Owner: mangrove_owner
+
+CREATE INDEX jobs_state ON scraper.jobs USING btree (state, id);
 
 -- Name: library_files_chapter; Type: INDEX; Schema: scraper; Owner: mangrove_owner
 

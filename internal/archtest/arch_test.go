@@ -70,7 +70,7 @@ var may = map[string][]string{
 	"scraper/internal/faults":                   {},
 	"scraper/internal/bench":                    {},
 	"scraper/internal/store":                    {"scraper/internal/source", "scraper/internal/poll", "scraper/internal/circuit", "scraper/internal/lane", "scraper/internal/job", "scraper/internal/queue", "scraper/internal/follow", "internal/pg", "internal/fault"},
-	"scraper/internal/rpc":                      {"scraper/internal/circuit", "scraper/internal/source", "scraper/internal/follow", "scraper/internal/job", "scraper/internal/lane", "scraper/internal/live", "scraper/internal/poll", "scraper/internal/store", "internal/fault", "proto/gen/..."},
+	"scraper/internal/rpc":                      {"scraper/internal/circuit", "scraper/internal/source", "scraper/internal/follow", "scraper/internal/job", "scraper/internal/lane", "scraper/internal/live", "scraper/internal/poll", "scraper/internal/queue", "scraper/internal/store", "internal/fault", "proto/gen/..."},
 
 	// The reader.
 	"reader/cmd/mangrove-reader":                {"reader/internal/...", "internal/...", "migrations"},

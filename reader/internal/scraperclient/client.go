@@ -51,9 +51,10 @@ type Presence struct {
 
 // Client reaches the scraper. Make one with New and start Run.
 type Client struct {
-	conn *grpc.ClientConn
-	api  scraperv1.ScraperServiceClient
-	log  *zap.Logger
+	conn  *grpc.ClientConn
+	api   scraperv1.ScraperServiceClient
+	queue scraperv1.QueueServiceClient
+	log   *zap.Logger
 
 	mu       sync.Mutex
 	presence Presence
@@ -67,7 +68,7 @@ func New(socket string, log *zap.Logger) (*Client, error) {
 		return nil, fault.New(fault.Invalid, "open", "the scraper's socket", err)
 	}
 	return &Client{
-		conn: conn, api: scraperv1.NewScraperServiceClient(conn), log: log,
+		conn: conn, api: scraperv1.NewScraperServiceClient(conn), queue: scraperv1.NewQueueServiceClient(conn), log: log,
 		presence: Presence{Away: true, Since: time.Now()},
 	}, nil
 }

@@ -72,10 +72,8 @@ func fromState(s *scraperv1.SeriesState) State {
 		out.Failure = &Failure{Outcome: f.GetOutcome(), Since: when(f.GetFailingSince())}
 	}
 	if j := s.GetJob(); j != nil {
-		out.Job = &Job{
-			ID: j.GetId(), State: j.GetState(), ChaptersDone: int(j.GetChaptersDone()), ChaptersTotal: int(j.GetChaptersTotal()),
-			Reason: j.GetReason(), Class: j.GetClass(), RetryAt: when(j.GetRetryAt()), ChangedAt: when(j.GetChangedAt()),
-		}
+		job := fromJob(j)
+		out.Job = &job
 	}
 	if s.GetLane() != nil {
 		lane := fromLane(s.GetLane())
@@ -89,6 +87,7 @@ func fromStatus(s *scraperv1.GetStatusResponse) Status {
 		Version: s.GetVersion(), StartedAt: when(s.GetStartedAt()), LibraryEpoch: s.GetLibraryEpoch(),
 		LibraryRevision: s.GetLibraryRevision(), FollowsRevision: s.GetFollowsRevision(),
 		SeriesFailing: int(s.GetSeriesFailing()), SeriesMuted: int(s.GetSeriesMuted()), JobsOutstanding: int(s.GetJobsOutstanding()),
+		JobsReady: int(s.GetJobsReady()), JobsQuarantined: int(s.GetJobsQuarantined()),
 	}
 	for _, l := range s.GetLanes() {
 		lane := fromLane(l)

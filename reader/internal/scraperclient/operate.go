@@ -85,8 +85,12 @@ type LaneDetail struct {
 	RetryAfter    time.Time
 	// Current is the title being worked on.
 	Current string
-	// Pacing is the least time between two requests.
-	Pacing time.Duration
+	// Pacing is the least time between two requests, LeastPacing the Site's own,
+	// below which none can be chosen.
+	Pacing, LeastPacing time.Duration
+	// Rate is how many requests a minute were really sent over the last ten
+	// minutes, nil while nobody works the Lane.
+	Rate *float64
 	// Searchable is true when SearchSite asks this Site.
 	Searchable bool
 }
@@ -175,9 +179,17 @@ func (c *Client) ListWorklist(ctx context.Context, q WorklistQuery) (Worklist, e
 }
 
 // ListLanes answers each Lane's live state and its Passes.
-func (c *Client) ListLanes(ctx context.Context) (Lanes, error) {
+func (c *Client) ListLanes(ctx context.Context) (Lanes, error) { return c.lanes(ctx, false) }
+
+// ListSites answers each Lane's live state without its Passes.
+func (c *Client) ListSites(ctx context.Context) ([]LaneDetail, error) {
+	l, err := c.lanes(ctx, true)
+	return l.Lanes, err
+}
+
+func (c *Client) lanes(ctx context.Context, brief bool) (Lanes, error) {
 	resp, err := call(ctx, c, "list", "the Lanes", func(ctx context.Context) (*scraperv1.ListLanesResponse, error) {
-		return c.api.ListLanes(ctx, &scraperv1.ListLanesRequest{})
+		return c.api.ListLanes(ctx, &scraperv1.ListLanesRequest{Brief: brief})
 	})
 	if err != nil {
 		return Lanes{}, err
@@ -196,12 +208,15 @@ func (c *Client) ListLanes(ctx context.Context) (Lanes, error) {
 	return out, nil
 }
 
+func fromSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
 func fromLaneDetail(l *scraperv1.LaneDetail) LaneDetail {
 	out := LaneDetail{
 		Lane: fromLane(l.GetLane()), Series: int(l.GetSeries()), Failing: int(l.GetFailing()), Muted: int(l.GetMuted()), Jobs: int(l.GetJobs()),
 		NextDue: when(l.GetNextDueAt()), LastGoodRead: when(l.GetLastGoodRead()), CountingSince: when(l.GetCountingSince()),
 		CircuitDetail: l.GetCircuitDetail(), RetryAfter: when(l.GetRetryAfter()), Current: l.GetCurrent(),
-		Pacing: time.Duration(l.GetPacingSeconds() * float64(time.Second)), Searchable: l.GetSearchable(),
+		Pacing: fromSeconds(l.GetPacingSeconds()), LeastPacing: fromSeconds(l.GetLeastPacingSeconds()), Rate: l.RequestsPerMinute, //nolint:protogetter // nil says that nothing is known
+		Searchable: l.GetSearchable(),
 	}
 	for _, p := range l.GetPasses() {
 		out.Passes = append(out.Passes, Pass{

@@ -91,6 +91,8 @@ type Status struct {
 	SeriesMuted      int
 	JobsOutstanding  int
 	DownloadsRunning int
+	// JobsReady wait for an operator's word, JobsQuarantined until a person decides.
+	JobsReady, JobsQuarantined int
 }
 
 // Cover is a whole image as the Site shows it.

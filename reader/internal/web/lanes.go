@@ -192,7 +192,7 @@ func laneFacts(d scraperclient.LaneDetail, now time.Time) []laneFact {
 	}
 	pace := "not set"
 	if d.Pacing > 0 {
-		pace = "one request in " + strconv.FormatFloat(d.Pacing.Seconds(), 'g', 3, 64) + " s"
+		pace = "one request in " + pacing(d.Pacing) + rateWords(d.Rate)
 	}
 	jobs := "none"
 	if d.Jobs > 0 {
@@ -218,21 +218,4 @@ func rowOfPass(site string, p scraperclient.Pass, now time.Time) passRow {
 		}
 	}
 	return r
-}
-
-// resumeLane ends a pause of a Site. Before the time the Site asked for, it leads
-// back to the card, which asks once more (CIRC-5).
-func (s *Server) resumeLane(w http.ResponseWriter, r *http.Request) error {
-	if err := parseForm(r); err != nil {
-		return err
-	}
-	site := r.PathValue("site")
-	quiet, err := s.Scraper.ResumeSite(r.Context(), site, r.PostFormValue("confirmed") == "yes")
-	if err != nil {
-		return err
-	}
-	if !quiet.IsZero() {
-		return redirect(w, r, "/lanes?resume="+queryEscape(site)+"#"+laneID(site))
-	}
-	return redirect(w, r, "/lanes#"+laneID(site))
 }

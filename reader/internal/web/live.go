@@ -64,9 +64,12 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	h.Set("X-Accel-Buffering", "no")
 	w.WriteHeader(http.StatusOK)
 
-	states := make(chan *scraperclient.State, 1)
-	if view == "series" {
+	states, queue := make(chan *scraperclient.State, 1), make(chan struct{}, 1)
+	switch view {
+	case "series":
 		go s.watch(ctx, key, states)
+	case "scraper", "job":
+		go s.watchQueue(ctx, queue)
 	}
 	var state *scraperclient.State
 	sent := map[string]string{}
@@ -112,6 +115,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 		case <-s.Stopping:
 			cancel()
 		case state = <-states:
+		case <-queue:
 		case <-changed:
 		case <-refresh.C:
 			// A whole library is drawn for a change, not for the time of day.
@@ -204,6 +208,10 @@ func (s *Server) pieces(ctx context.Context, u account.User, q url.Values, state
 		return s.worklistPieces(ctx, u, q, out)
 	case "lanes":
 		return s.lanesPieces(ctx, q, out)
+	case "scraper":
+		return s.scraperPieces(ctx, q, out)
+	case "job":
+		return s.jobPieces(ctx, q, out)
 	case "library":
 		v, err := s.libraryView(ctx, u.ID)
 		if err != nil {

@@ -23,11 +23,16 @@ type Operating interface {
 	SetPollInterval(ctx context.Context, site string, hours int) error
 	ResumeSite(ctx context.Context, site string, confirmed bool) (quietUntil time.Time, err error)
 	ListNewChapters(ctx context.Context, limit int) ([]scraperclient.NewChapter, error)
+	Queueing
 }
 
 // running is what waits for a person: the counts in the navigation of those
 // who run Mangrove. Others have none and do not see these pages.
-type running struct{ Failing, Lanes int }
+type running struct {
+	Failing, Lanes int
+	// Ready are Jobs that wait for a word, Quarantined those set aside.
+	Ready, Quarantined int
+}
 
 // runningOf counts from the last known status. While the scraper is away
 // nothing is known, so nothing is counted.
@@ -41,6 +46,7 @@ func runningOf(u account.User, p scraperclient.Presence) *running {
 	}
 	// A muted failure is one that somebody has looked at: it waits for nobody.
 	r.Failing = p.Status.SeriesFailing - p.Status.SeriesMuted
+	r.Ready, r.Quarantined = p.Status.JobsReady, p.Status.JobsQuarantined
 	for _, l := range p.Status.Lanes {
 		if needsPerson(l) {
 			r.Lanes++
@@ -61,18 +67,23 @@ func unanswered(err error) bool { return fault.Is(err, fault.Away) || fault.Is(e
 
 // navCount is one count in the navigation, an element of its own so that it
 // changes live.
-type navCount struct{ ID, Text, Says string }
+type navCount struct{ ID, Text, Says, Tone string }
 
 // The counts' elements.
 func navCountIDs() []string {
-	return []string{"side-worklist", "side-lanes", "tab-worklist", "tab-lanes", "foot-running"}
+	return []string{"side-worklist", "side-lanes", "side-scraper", "tab-worklist", "tab-lanes", "tab-scraper", "foot-running"}
 }
 
 // Count words the count for the element with this id; Text is "" at zero.
 func (r running) Count(id string) navCount {
-	c, n := navCount{ID: id, Says: " Series failing"}, r.Failing
-	if strings.HasSuffix(id, "-lanes") {
+	c, n := navCount{ID: id, Says: " Series failing", Tone: "tone-bad"}, r.Failing
+	switch {
+	case strings.HasSuffix(id, "-lanes"):
 		c.Says, n = " needing a person", r.Lanes
+	case strings.HasSuffix(id, "-scraper") && r.Quarantined > 0:
+		c.Says, n = " downloads quarantined or waiting for your word", r.Quarantined+r.Ready
+	case strings.HasSuffix(id, "-scraper"):
+		c.Says, c.Tone, n = " downloads waiting for your word", "", r.Ready
 	}
 	if n > 0 {
 		c.Text = thousands(n)

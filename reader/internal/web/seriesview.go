@@ -46,6 +46,10 @@ type seriesView struct {
 	NextPoll string
 	Job      *pill
 	JobLine  string
+	// JobHref leads to the Job, "" for those who do not run Mangrove.
+	JobHref string
+	// Covers says what the Site lists beside what is here (JOB-8).
+	Covers   string
 	Language string
 
 	Unread  int
@@ -94,9 +98,32 @@ func (k seriesKnown) view(now time.Time) seriesView {
 		return v
 	}
 	if k.State != nil {
+		v.Covers = coversWords(k.State.Chapters, v.Coverage.Have)
 		k.running(&v, now)
 	}
 	return v
+}
+
+// coversWords says what the Site lists and what the library has: an observation
+// of its own, whatever the Job says (JOB-8). Where they agree it says nothing.
+func coversWords(chapters []scraperclient.Chapter, have int) string {
+	listed, aside := 0, 0
+	for _, c := range chapters {
+		if c.GoneSince.IsZero() {
+			listed++
+		}
+		if c.DownloadState == "set_aside" {
+			aside++
+		}
+	}
+	if listed == have && aside == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("The Site lists %s, the library has %s", thousands(listed), thousands(have))
+	if aside > 0 {
+		text += fmt.Sprintf("; %s set aside", thousands(aside))
+	}
+	return text + "."
 }
 
 // describe takes what the Site says, from the scraper or else from the catalog.
@@ -157,6 +184,9 @@ func (k seriesKnown) running(v *seriesView, now time.Time) {
 	if job != nil {
 		p := jobWords(job, now)
 		v.Job, v.JobLine = &p, jobLine(job, now)
+		if k.Runs {
+			v.JobHref = jobAddress(job.ID)
+		}
 	}
 	if !st.MovedAt.IsZero() {
 		v.Moved = movedWords(st.MovedAt, now)

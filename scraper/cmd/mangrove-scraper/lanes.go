@@ -45,6 +45,7 @@ type lanes struct {
 
 	mu      sync.Mutex
 	working map[string]*lane.Lane
+	slots   map[string]*lane.Slots
 	keepers map[string]*keeper
 	looked  map[string]bool
 }
@@ -55,7 +56,8 @@ func newLanes(cfg config.Config, log *zap.Logger, db *store.Store, claims *pgxpo
 		host = "unknown"
 	}
 	return &lanes{
-		cfg: cfg, log: log, db: db, claims: claims, hub: hub, covers: covers, pages: pages, working: map[string]*lane.Lane{}, keepers: map[string]*keeper{}, looked: map[string]bool{},
+		cfg: cfg, log: log, db: db, claims: claims, hub: hub, covers: covers, pages: pages, working: map[string]*lane.Lane{}, slots: map[string]*lane.Slots{},
+		keepers: map[string]*keeper{}, looked: map[string]bool{},
 		// One scraper a data folder (SUP-7), so host and folder name it.
 		holder: host + ":" + cfg.DataDir,
 	}
@@ -255,8 +257,12 @@ func (l *lanes) work(ctx context.Context, a source.Adapter, k *keeper, claim *st
 		rest = takeOver
 	}
 	gate := &lane.Gate{}
+	slots := lane.NewSlots(site, gate.Allow, rest)
+	if err := l.pace(ctx, site, slots); err != nil {
+		return err
+	}
 	client := fetch.New(fetch.Options{
-		Site: site, Slots: lane.NewSlots(site, gate.Allow, rest), Identity: identity(),
+		Site: site, Slots: slots, Identity: identity(),
 		Guard: fetch.Guard{Allow: l.cfg.AllowAddresses, Loopback: site.Loopback}, Renderer: l.pages,
 	})
 	defer client.Close()
@@ -265,11 +271,11 @@ func (l *lanes) work(ctx context.Context, a source.Adapter, k *keeper, claim *st
 		Adapter: a, Fetcher: heard, Store: claim, Queue: queue.New(claim), Covers: l.covers, Hub: l.hub, Gate: gate, Held: claim.Held, Log: l.log,
 		Runner: &job.Runner{
 			Library: l.cfg.LibraryDir, Store: claim, Marker: inventory.NewMarker(l.cfg.LibraryDir, l.db), Hub: l.hub, Adapter: a, Fetcher: heard,
-			Generator: "Mangrove " + version,
+			Generator: "Mangrove " + version, Floor: claim.FreeSpaceFloor,
 		},
 	})
 	l.mu.Lock()
-	l.working[site.Key] = w
+	l.working[site.Key], l.slots[site.Key] = w, slots
 	if k.adapter != a {
 		// Replaced between the claim and now.
 		w.Retire()
@@ -278,6 +284,7 @@ func (l *lanes) work(ctx context.Context, a source.Adapter, k *keeper, claim *st
 	defer func() {
 		l.mu.Lock()
 		delete(l.working, site.Key)
+		delete(l.slots, site.Key)
 		l.mu.Unlock()
 	}()
 	w.Run(ctx)

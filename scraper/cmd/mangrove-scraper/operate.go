@@ -11,11 +11,13 @@ import (
 	"mangrove/internal/pg"
 	"mangrove/scraper/internal/circuit"
 	"mangrove/scraper/internal/job"
+	"mangrove/scraper/internal/queue"
 	"mangrove/scraper/internal/source"
 	"mangrove/scraper/internal/store"
 )
 
-var errUsage = errors.New("usage: mangrove-scraper [after-crash | migrate | downgrade VERSION | version | resume SITE | release queue|storage | retry SITE SERIES | site label | site check FILE [URL]]")
+var errUsage = errors.New("usage: mangrove-scraper [after-crash | migrate | downgrade VERSION | version | queue | start JOB|--all | pause JOB|--all | resume SITE|JOB | " +
+	"retry JOB|--all|SITE SERIES | cancel JOB | release queue|storage | site label | site check FILE [URL]]")
 
 // operate does what an operator asks of the queue and the circuits, straight in
 // the database: it works while the scraper is parked, and a running one hears of
@@ -23,6 +25,10 @@ var errUsage = errors.New("usage: mangrove-scraper [after-crash | migrate | down
 func operate(ctx context.Context, cfg config.Config, args []string) error {
 	var do func(context.Context, *store.Store) (string, error)
 	switch {
+	case len(args) == 1 && args[0] == "queue":
+		do = list
+	case len(args) == 2 && actOf(args[0], args[1]) != nil:
+		do = actOf(args[0], args[1])
 	case len(args) == 2 && args[0] == "resume":
 		do = func(ctx context.Context, db *store.Store) (string, error) { return resume(ctx, db, args[1]) }
 	case len(args) == 2 && args[0] == "release" && (args[1] == "queue" || args[1] == "storage"):
@@ -99,20 +105,15 @@ func retry(ctx context.Context, db *store.Store, key source.Key) (string, error)
 	if !ok {
 		return "", fmt.Errorf("there is no Job for %s", key)
 	}
-	if j.State.Outstanding() {
+	if j.State.Outstanding() && j.State != job.RetryWait {
 		return fmt.Sprintf("Job %d is under way (%s)", j.ID, j.State), nil
 	}
-	if j.State == job.Done || j.State == job.Cancelled {
-		if _, err := db.RequestJob(ctx, key, true); err != nil {
-			return "", err
-		}
+	done, err := queue.Do(ctx, db, queue.Retry, j.ID)
+	switch {
+	case err != nil:
+		return "", err
+	case done.Job.ID != j.ID:
 		return "a new Job is requested for " + key.String(), nil
-	}
-	if err := db.RetryChapters(ctx, j.ID); err != nil {
-		return "", err
-	}
-	if _, err := db.Move(ctx, j, job.Change{To: job.Requested}); err != nil {
-		return "", err
 	}
 	return fmt.Sprintf("Job %d is back in the queue (it was %s)", j.ID, j.State), nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"mangrove/internal/config"
+	"mangrove/internal/fault"
 	"mangrove/internal/pgtest"
 	"mangrove/scraper/internal/circuit"
 	"mangrove/scraper/internal/job"
@@ -79,7 +81,35 @@ func TestOperate(t *testing.T) {
 	if again, _, err := db.LatestJob(ctx, key); err != nil || again.ID != j.ID || again.State != job.Requested || again.Retries != 0 {
 		t.Errorf("after retry: %+v, %v; want the same Job requested, its counts set back", again, err)
 	}
-	for _, args := range [][]string{{"retry", "sample"}, {"release", "everything"}, {"frobnicate"}} {
+	id := fmt.Sprint(j.ID)
+	for _, tt := range []struct {
+		args []string
+		want job.State
+	}{
+		{[]string{"pause", id}, job.Paused}, {[]string{"pause", id}, job.Paused}, {[]string{"resume", id}, job.Requested}, {[]string{"start", "--all"}, job.Requested},
+		{[]string{"queue"}, job.Requested}, {[]string{"cancel", id}, job.Cancelled},
+	} {
+		if err := do(tt.args...); err != nil {
+			t.Errorf("%v: %v", tt.args, err)
+		}
+		if now, _, err := db.LatestJob(ctx, key); err != nil || now.State != tt.want {
+			t.Errorf("after %v the Job is %s (%v), want %s", tt.args, now.State, err, tt.want)
+		}
+	}
+	if err := do("pause", "--all"); err != nil {
+		t.Error(err)
+	}
+	if holds, err := db.Holds(ctx); err != nil || len(holds) != 1 || holds[0].Kind != "queue" {
+		t.Errorf("after pause --all the Holds are %+v (%v)", holds, err)
+	}
+	if err := do("pause", "4711"); !fault.Is(err, fault.NotFound) {
+		t.Errorf("no such Job: %v", err)
+	}
+	said, err := list(ctx, db)
+	if err != nil || !strings.HasPrefix(said, "Hold queue since ") || !strings.HasSuffix(said, "the queue is empty") {
+		t.Errorf("the queue: %q, %v", said, err)
+	}
+	for _, args := range [][]string{{"retry", "sample"}, {"cancel", "--all"}, {"pause", "0"}, {"pause", "x"}, {"release", "everything"}, {"frobnicate"}} {
 		if err := do(args...); err == nil || !strings.Contains(err.Error(), "usage") {
 			t.Errorf("%v: %v, want the usage", args, err)
 		}

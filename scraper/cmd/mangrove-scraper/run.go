@@ -101,10 +101,12 @@ func run(ctx context.Context, cfg config.Config, afterCrash bool, log *zap.Logge
 	wake := lanes.wake
 
 	server := grpcserver.New(log, grpc.Creds(grpcserver.PeerCredentials(os.Geteuid())))
-	scraperv1.RegisterScraperServiceServer(server.Server, &rpc.Server{
+	edge := &rpc.Server{
 		Version: version, Started: time.Now(), Store: db, Covers: covers, Hub: hub, Adapters: registry, Wake: wake, Searches: lanes, Browser: pages.Available, Unread: described.unread,
-		Follows: &follow.Reconciler{Store: db, Queue: queue.New(db), Adapters: registry, Wake: wake},
-	})
+		Follows: &follow.Reconciler{Store: db, Queue: queue.New(db), Adapters: registry, Wake: wake}, Paces: lanes, StopJob: lanes.StopJob, Probes: lanes,
+	}
+	scraperv1.RegisterScraperServiceServer(server.Server, edge)
+	scraperv1.RegisterQueueServiceServer(server.Server, edge)
 	discovery := &queue.Discovery{
 		Store: db, Current: inventory.NewMarker(cfg.LibraryDir, db).Check, Wake: wake, Log: log,
 		Languages: func(site string) []string {

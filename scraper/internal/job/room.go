@@ -9,8 +9,8 @@ import (
 )
 
 // DefaultFloor is how many bytes stay free beside a chapter about to be fetched,
-// where no other number is set.
-const DefaultFloor = 500 << 20
+// where no other number is set: room for the database and for some chapters.
+const DefaultFloor int64 = 1 << 30
 
 // usualPage is what a page is taken to weigh before one has been seen, in bytes.
 const usualPage = 1 << 20
@@ -20,7 +20,7 @@ const usualPage = 1 << 20
 // stage, for the floor alone. It is asked before the first request of a chapter
 // and again before its first page: a full disk should cost the Site nothing.
 func (r *Runner) room(ctx context.Context, stage *staging.Stage) error {
-	floor := int64(DefaultFloor)
+	floor := DefaultFloor
 	if r.Floor != nil {
 		var err error
 		if floor, err = r.Floor(ctx); err != nil {

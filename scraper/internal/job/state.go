@@ -51,13 +51,13 @@ func (s State) Outstanding() bool {
 func Transitions() map[State][]State {
 	return map[State][]State{
 		Requested:   {Inspecting, Paused, Cancelled},
-		Inspecting:  {Requested, Ready, RetryWait, Unavailable, Quarantined, Done, Cancelled},
+		Inspecting:  {Requested, Ready, Paused, RetryWait, Unavailable, Quarantined, Done, Cancelled},
 		Ready:       {Requested, Queued, Cancelled},
 		Queued:      {Downloading, Paused, Cancelled},
 		Downloading: {Queued, Paused, RetryWait, Unavailable, Quarantined, Done, Cancelled},
 		Paused:      {Requested, Queued, Cancelled},
 		RetryWait:   {Requested, Queued, Paused, Quarantined, Cancelled},
-		Unavailable: {Requested},
+		Unavailable: {Requested, Cancelled},
 		Quarantined: {Requested, Queued, Cancelled},
 		Done:        {Requested},
 		Cancelled:   nil,

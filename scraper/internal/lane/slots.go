@@ -48,6 +48,7 @@ type Slots struct {
 	busyOne  bool // a request that is not an image is in flight
 	next     time.Time
 	timer    *time.Timer
+	rate     rate
 	// again holds a token while somebody waits in Again.
 	again chan struct{}
 }
@@ -197,6 +198,7 @@ func (s *Slots) dispatch() {
 		s.inFlight++
 		s.busyOne = !w.image
 		s.next = time.Now().Add(s.pacing)
+		s.rate.grant(time.Now())
 		close(w.granted)
 	}
 }

@@ -22,6 +22,7 @@ type Hub struct {
 	progress map[source.Key]Progress
 	series   map[source.Key]map[chan struct{}]bool
 	library  map[chan struct{}]bool
+	queue    map[chan struct{}]bool
 }
 
 // NewHub makes a Hub.
@@ -30,6 +31,7 @@ func NewHub() *Hub {
 		progress: map[source.Key]Progress{},
 		series:   map[source.Key]map[chan struct{}]bool{},
 		library:  map[chan struct{}]bool{},
+		queue:    map[chan struct{}]bool{},
 	}
 }
 
@@ -38,6 +40,7 @@ func (h *Hub) Changed(key source.Key) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	tell(h.series[key])
+	tell(h.queue)
 }
 
 // SetProgress says how far the chapter under way has come; a zero Progress ends it.
@@ -50,6 +53,7 @@ func (h *Hub) SetProgress(key source.Key, p Progress) {
 		h.progress[key] = p
 	}
 	tell(h.series[key])
+	tell(h.queue)
 }
 
 // Progress returns how far the chapter under way has come.
@@ -58,6 +62,14 @@ func (h *Hub) Progress(key source.Key) (Progress, bool) {
 	defer h.mu.Unlock()
 	p, ok := h.progress[key]
 	return p, ok
+}
+
+// QueueChanged says that something about the queue as a whole changed: a Hold, a
+// circuit, a pace.
+func (h *Hub) QueueChanged() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	tell(h.queue)
 }
 
 // LibraryChanged says that the library has a new revision.
@@ -88,15 +100,20 @@ func (h *Hub) WatchSeries(key source.Key) (<-chan struct{}, func()) {
 }
 
 // WatchLibrary is WatchSeries for the library.
-func (h *Hub) WatchLibrary() (<-chan struct{}, func()) {
+func (h *Hub) WatchLibrary() (<-chan struct{}, func()) { return h.watchAll(h.library) }
+
+// WatchQueue is WatchSeries for every Series at once and for the queue itself.
+func (h *Hub) WatchQueue() (<-chan struct{}, func()) { return h.watchAll(h.queue) }
+
+func (h *Hub) watchAll(watchers map[chan struct{}]bool) (<-chan struct{}, func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	ch := make(chan struct{}, 1)
-	h.library[ch] = true
+	watchers[ch] = true
 	return ch, func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		delete(h.library, ch)
+		delete(watchers, ch)
 	}
 }
 

@@ -18,6 +18,8 @@ type Store interface {
 	LatestJob(ctx context.Context, key source.Key) (job.Job, bool, error)
 	RequestJob(ctx context.Context, key source.Key, unattended bool) (bool, error)
 	Move(ctx context.Context, j job.Job, c job.Change) (job.Job, error)
+	// Yield puts the Site's Jobs under way other than j back in the queue.
+	Yield(ctx context.Context, j job.Job) error
 }
 
 // Queue hands out Jobs.
@@ -42,6 +44,10 @@ func (q *Queue) Next(ctx context.Context, site string, now time.Time) (job.Job, 
 			// and a Site that is still away costs one read, not a chapter's.
 			to = job.Requested
 		case job.Ready:
+		case job.Queued:
+			// A more urgent Job goes first between two chapters: the one under way
+			// keeps its checkpoint and only one Job of a Site is ever downloading.
+			return j, true, q.store.Yield(ctx, j)
 		default:
 			return j, true, nil
 		}

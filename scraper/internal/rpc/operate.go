@@ -149,15 +149,17 @@ func (s *Server) MoveSeries(ctx context.Context, r *scraperv1.MoveSeriesRequest)
 }
 
 // ListLanes answers each Lane's live state and its Passes of fourteen days.
-func (s *Server) ListLanes(ctx context.Context, _ *scraperv1.ListLanesRequest) (*scraperv1.ListLanesResponse, error) {
+func (s *Server) ListLanes(ctx context.Context, r *scraperv1.ListLanesRequest) (*scraperv1.ListLanesResponse, error) {
 	lanes, err := s.Store.Lanes(ctx)
 	if err != nil {
 		return nil, err
 	}
 	before := time.Now().Add(-passesShown)
-	passes, err := s.Store.PassesSince(ctx, before)
-	if err != nil {
-		return nil, err
+	var passes []lane.Pass
+	if !r.GetBrief() {
+		if passes, err = s.Store.PassesSince(ctx, before); err != nil {
+			return nil, err
+		}
 	}
 	out := &scraperv1.ListLanesResponse{PrunedBefore: timestamppb.New(before)}
 	if s.Unread != nil {
@@ -169,8 +171,17 @@ func (s *Server) ListLanes(ctx context.Context, _ *scraperv1.ListLanesRequest) (
 			CountingSince: stamp(l.CountingSince), CircuitDetail: l.Circuit.Detail, RetryAfter: stamp(l.Circuit.RetryAfter), Current: l.Current, Jobs: int32(l.Jobs), Muted: int32(l.Muted),
 		}
 		if a, ok := s.Adapters.Get(l.Site); ok {
-			d.PacingSeconds = a.Site().Pacing.Seconds()
+			pace, err := s.pacing(ctx, a)
+			if err != nil {
+				return nil, err
+			}
+			d.PacingSeconds, d.LeastPacingSeconds = pace.Seconds(), a.Site().Pacing.Seconds()
 			_, d.Searchable = a.(source.Searcher)
+		}
+		if s.Paces != nil {
+			if perMinute, ok := s.Paces.Rate(l.Site); ok {
+				d.RequestsPerMinute = &perMinute
+			}
 		}
 		for _, p := range passes {
 			if p.Site == l.Site {
@@ -215,6 +226,7 @@ func (s *Server) ResumeSite(ctx context.Context, r *scraperv1.ResumeSiteRequest)
 		}
 	}
 	s.Wake(r.GetSite())
+	s.Hub.QueueChanged()
 	return &scraperv1.ResumeSiteResponse{Resumed: true}, nil
 }
 

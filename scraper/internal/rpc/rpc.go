@@ -53,6 +53,7 @@ type Store interface {
 	FollowsRevision(ctx context.Context) (int64, error)
 	CountFailures(ctx context.Context) (int, error)
 	CountOutstanding(ctx context.Context) (int, error)
+	QueueStore
 }
 
 // Follows applies the reader's messages.
@@ -75,6 +76,7 @@ type Covers interface {
 // Server implements ScraperService.
 type Server struct {
 	scraperv1.UnimplementedScraperServiceServer
+	scraperv1.UnimplementedQueueServiceServer
 
 	Version  string
 	Started  time.Time
@@ -90,6 +92,13 @@ type Server struct {
 	Unread func() []*scraperv1.UnreadDescription
 	// Wake makes a Site's Lane look for work.
 	Wake func(site string)
+	// StopJob asks the unit of work under way for a Job to stop at its next
+	// checkpoint, once its row says so; a nil func asks nobody.
+	StopJob func(site string, jobID int64)
+	// Probes tries one read of a paused Site; nil when nothing here can.
+	Probes Probes
+	// Paces sets and measures the Lanes' pace; nil when no Lane is worked here.
+	Paces Paces
 }
 
 // GetStatus answers the scraper's state.
@@ -114,7 +123,12 @@ func (s *Server) GetStatus(ctx context.Context, _ *scraperv1.GetStatusRequest) (
 	if err != nil {
 		return nil, err
 	}
+	ready, quarantined, err := s.Store.CountWaitingForPerson(ctx)
+	if err != nil {
+		return nil, err
+	}
 	out.SeriesFailing, out.SeriesMuted, out.JobsOutstanding = int32(failing), int32(muted), int32(outstanding)
+	out.JobsReady, out.JobsQuarantined = int32(ready), int32(quarantined)
 	lanes, err := s.Store.Lanes(ctx)
 	if err != nil {
 		return nil, err

@@ -35,10 +35,32 @@ var key = source.Key{Site: sample.Key, SeriesID: "pepper-and-carrot"}
 // edge is the API over its real socket and a real store.
 type edge struct {
 	scraperv1.ScraperServiceClient
-	db   *store.Store
-	pool *pgxpool.Pool
-	hub  *live.Hub
+	queue scraperv1.QueueServiceClient
+	pool  *pgxpool.Pool
+	db    *store.Store
+	hub   *live.Hub
+	// stopped are the Jobs whose unit of work was asked to stop.
+	stopped *[]int64
+	probes  *probes
+	paces   *paces
 }
+
+// probes stands for the Lanes: it answers what it is told to.
+type probes struct {
+	asked  int
+	reason string
+}
+
+func (p *probes) Probe(context.Context, string) (bool, string, error) {
+	p.asked++
+	return p.reason == "", p.reason, nil
+}
+
+// paces notes what a Lane was told.
+type paces struct{ set map[string]time.Duration }
+
+func (p *paces) SetPacing(site string, d time.Duration) { p.set[site] = d }
+func (p *paces) Rate(string) (float64, bool)            { return 9, true }
 
 type noSearch struct{}
 
@@ -62,11 +84,15 @@ func setup(t *testing.T) edge {
 	hub := live.NewHub()
 	wake := func(string) {}
 	server := grpcserver.New(zap.NewNop(), grpc.Creds(grpcserver.PeerCredentials(os.Geteuid())))
-	scraperv1.RegisterScraperServiceServer(server.Server, &rpc.Server{
+	stopped, probing, pacing := &[]int64{}, &probes{}, &paces{set: map[string]time.Duration{}}
+	served := &rpc.Server{
 		Version: "test", Started: time.Now(), Store: db, Covers: cover.New(t.TempDir()), Searches: noSearch{}, Hub: hub, Adapters: adapters, Wake: wake,
 		Unread:  func() []*scraperv1.UnreadDescription { return []*scraperv1.UnreadDescription{{File: "sites/foo.yaml"}} },
 		Follows: &follow.Reconciler{Store: db, Queue: queue.New(db), Adapters: adapters, Wake: wake},
-	})
+		StopJob: func(_ string, id int64) { *stopped = append(*stopped, id) }, Probes: probing, Paces: pacing,
+	}
+	scraperv1.RegisterScraperServiceServer(server.Server, served)
+	scraperv1.RegisterQueueServiceServer(server.Server, served)
 	path := filepath.Join(t.TempDir(), "s.sock")
 	l, err := grpcserver.ListenUnix(path)
 	if err != nil {
@@ -79,7 +105,7 @@ func setup(t *testing.T) edge {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close(); server.Stop(time.Second); <-done })
-	return edge{scraperv1.NewScraperServiceClient(conn), db, pool, hub}
+	return edge{scraperv1.NewScraperServiceClient(conn), scraperv1.NewQueueServiceClient(conn), pool, db, hub, stopped, probing, pacing}
 }
 
 func message(k source.Key) *scraperv1.SeriesKey {

@@ -60,6 +60,20 @@ func (s *Server) WatchLibrary(_ *scraperv1.WatchLibraryRequest, stream grpc.Serv
 	}
 }
 
+// WatchQueue tells that something in the queue changed, now and then.
+func (s *Server) WatchQueue(_ *scraperv1.WatchQueueRequest, stream grpc.ServerStreamingServer[scraperv1.WatchQueueResponse]) error {
+	changed, stop := s.Hub.WatchQueue()
+	defer stop()
+	for {
+		if err := stream.Send(&scraperv1.WatchQueueResponse{}); err != nil {
+			return err
+		}
+		if !wait(stream.Context().Done(), changed) {
+			return stream.Context().Err()
+		}
+	}
+}
+
 // wait returns true a settling time after a change, false at the end of the call.
 func wait(done <-chan struct{}, changed <-chan struct{}) bool {
 	select {

@@ -13,21 +13,9 @@ import (
 // discoveriesKept is how many rows of discoveries are kept.
 const discoveriesKept = 30
 
-// discoveryAt is the setting's key; its value is "HH:MM", or empty for never.
-const discoveryAt = "discovery_at"
-
 // DefaultDiscovery is when the discovery begins where nothing else is set, in the
 // machine's own time.
 const DefaultDiscovery = "03:00"
-
-// DiscoveryAt is the time of day the discovery begins, or "" for never.
-func (s *Store) DiscoveryAt(ctx context.Context) (at string, err error) {
-	err = s.db.QueryRow(ctx, s.sql.Get("GetSetting"), discoveryAt).Scan(&at)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return DefaultDiscovery, nil
-	}
-	return at, classify("GetSetting", err)
-}
 
 // Candidates lists Series marked for download that lack a chapter.
 func (s *Store) Candidates(ctx context.Context) ([]queue.Candidate, error) {

@@ -194,9 +194,3 @@ func (s *Store) CountOutstanding(ctx context.Context) (n int, err error) {
 func (s *Store) QuarantinedSince(ctx context.Context, site string, since time.Time) ([]job.Job, error) {
 	return s.jobs(ctx, "QuarantinedSince", site, since)
 }
-
-// RetryChapters sets a Job's counts back and its set-aside chapters waiting (JOB-5).
-func (s *Store) RetryChapters(ctx context.Context, id int64) error {
-	_, err := s.exec(ctx, "RetryChapters", id)
-	return err
-}

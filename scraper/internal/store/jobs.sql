@@ -18,14 +18,21 @@ FROM jobs
 WHERE site = $1
   AND (state = 'requested' OR state = 'downloading' OR state = 'queued' OR (state = 'ready' AND unattended) OR (state = 'retry_wait' AND retry_at <= $2))
   AND NOT EXISTS (SELECT FROM holds)
-ORDER BY CASE state WHEN 'requested' THEN 0 WHEN 'ready' THEN 1 WHEN 'downloading' THEN 2 WHEN 'retry_wait' THEN 3 ELSE 4 END, id
+-- Looking what there is costs one read and goes first; then the operator's order,
+-- and within it what was begun.
+ORDER BY CASE state WHEN 'requested' THEN 0 WHEN 'ready' THEN 1 ELSE 2 END,
+         CASE priority WHEN 'high' THEN 0 WHEN 'normal' THEN 1 ELSE 2 END,
+         CASE state WHEN 'downloading' THEN 0 WHEN 'retry_wait' THEN 1 ELSE 2 END, id
 LIMIT 1;
+
+-- name: Yield
+UPDATE jobs SET state = 'queued', changed_at = now() WHERE site = $1 AND id <> $2 AND state = 'downloading';
 
 -- name: NextRetry
 SELECT min(retry_at) FROM jobs WHERE site = $1 AND state = 'retry_wait' AND NOT EXISTS (SELECT FROM holds);
 
 -- name: MoveJob
-UPDATE jobs SET state = $3, class = $4, reason = $5, retries = $6, retry_at = $7, changed_at = now(),
+UPDATE jobs SET state = $3, class = $4, reason = $5, retries = $6, retry_at = $7, resume_to = '', changed_at = now(),
        finished_at = CASE WHEN $3 IN ('unavailable', 'quarantined', 'done', 'cancelled') THEN now() END
 WHERE id = $1 AND state = $2
 RETURNING changed_at;
@@ -95,14 +102,3 @@ DELETE FROM job_chapters WHERE job_id = $1 AND chapter_id = $2;
 -- name: JobChapters
 SELECT chapter_id, state, pages, reason FROM job_chapters WHERE job_id = $1 ORDER BY position;
 
--- name: RetryChapters
--- An operator's Retry: chapters set aside are tried again, counts start over.
--- The fetches and crashes of before are no longer held against them.
-WITH counts AS (UPDATE jobs SET retries = 0, stalls = 0 WHERE id = $1),
-crashes AS (DELETE FROM job_crashes WHERE job_id = $1),
-files AS (UPDATE library_files f SET again = true FROM jobs j, job_chapters jc
-          WHERE j.id = $1 AND jc.job_id = j.id AND f.site = j.site AND f.series_id = j.series_id AND f.chapter_id = jc.chapter_id
-            AND f.state = 'published' AND f.missing_pages <> '{}'),
-fetches AS (DELETE FROM chapter_fetches f USING jobs j, job_chapters jc
-            WHERE j.id = $1 AND jc.job_id = j.id AND f.site = j.site AND f.series_id = j.series_id AND f.chapter_id = jc.chapter_id)
-UPDATE job_chapters SET state = 'waiting', class = '', reason = '', set_aside_at = NULL WHERE job_id = $1 AND state = 'set_aside';

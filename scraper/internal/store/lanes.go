@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"mangrove/scraper/internal/circuit"
 	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/poll"
@@ -72,4 +74,22 @@ func (s *Store) SetHold(ctx context.Context, kind, detail string, now time.Time)
 func (s *Store) ReleaseHold(ctx context.Context, kind string) (bool, error) {
 	n, err := s.exec(ctx, "ReleaseHold", kind)
 	return n > 0, err
+}
+
+// Hold is a stop on all downloads.
+type Hold struct {
+	// Kind is "queue" or "storage".
+	Kind   string
+	Since  time.Time
+	Detail string
+}
+
+// Holds lists those that are set.
+func (s *Store) Holds(ctx context.Context) ([]Hold, error) {
+	rows, err := s.db.Query(ctx, s.sql.Get("ListHolds"))
+	if err != nil {
+		return nil, classify("ListHolds", err)
+	}
+	out, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Hold])
+	return out, classify("ListHolds", err)
 }

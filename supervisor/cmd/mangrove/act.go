@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -24,15 +25,24 @@ type oneService struct {
 	Service string `arg:"" enum:"postgres,scraper,reader" help:"Which service: postgres, scraper or reader."`
 }
 
-type startCommand struct{ oneService }
+type startCommand struct {
+	What string `arg:"" optional:"" help:"A service (postgres, scraper, reader), or a Job's number."`
+	All  bool   `help:"All Jobs that are ready."`
+}
 
 // Help is shown by `mangrove start --help`.
 func (startCommand) Help() string {
-	return "Starts a service that is stopped, parked or blocked. A parked one only once its hour has freed a failure.\n\n" + actCodes + "Example: mangrove start scraper"
+	return "Starts a service that is stopped, parked or blocked: a parked one only once its hour has freed a failure. Or gives a Job that is ready the word it waits for.\n\n" +
+		"Exit codes: 0 done, 1 refused, 2 a wrong setting, 3 no supervisor or no database answers.\n\nExamples: mangrove start scraper, mangrove start 12, mangrove start --all"
 }
 
-// Run starts a service.
-func (c startCommand) Run(con console) error { return act(con, c.Service, service.ActStart) }
+// Run starts a service, or what is ready (JOB-3).
+func (c startCommand) Run(con console) error {
+	if slices.Contains([]string{"postgres", "scraper", "reader"}, c.What) && !c.All {
+		return act(con, c.What, service.ActStart)
+	}
+	return operateOnJob(con, "start", c.What, c.All)
+}
 
 type stopCommand struct{ oneService }
 

@@ -14,12 +14,12 @@ import (
 )
 
 type resumeCommand struct {
-	Site string `arg:"" help:"The Site's key, for example sample."`
+	Site string `arg:"" name:"site-or-job" help:"The Site's key, for example sample, or a Job's number."`
 }
 
 // Help is shown by `mangrove resume --help`.
 func (resumeCommand) Help() string {
-	return "Ends a pause or a rest of a Site's circuit. Look first at why it was paused: a Site that refused should be left alone for as long as it says.\n\n" + operateCodes +
+	return "Ends a pause or a rest of a Site's circuit, or the pause of one Job. Look first at why a Site was paused: one that refused should be left alone for as long as it says.\n\n" + operateCodes +
 		"Example: mangrove resume sample"
 }
 
@@ -39,18 +39,24 @@ func (releaseCommand) Help() string {
 func (c releaseCommand) Run(con console) error { return operate(con, "release", c.Hold) }
 
 type retryCommand struct {
-	Site   string `arg:"" help:"The Site's key."`
-	Series string `arg:"" help:"The Series' id on its Site."`
+	Job    string `arg:"" optional:"" name:"job-or-site" help:"The Job's number, or the Site's key with the Series behind it."`
+	Series string `arg:"" optional:"" help:"The Series' id on its Site."`
+	All    bool   `help:"All that is quarantined."`
 }
 
 // Help is shown by `mangrove retry --help`.
 func (retryCommand) Help() string {
 	return "Puts a Job that was set aside back in the queue, with its counts set back and nothing deleted.\n\n" + operateCodes +
-		"Example: mangrove retry sample pepper-and-carrot"
+		"Examples: mangrove retry 12, mangrove retry sample pepper-and-carrot, mangrove retry --all"
 }
 
 // Run puts a Job back in the queue (JOB-5).
-func (c retryCommand) Run(con console) error { return operate(con, "retry", c.Site, c.Series) }
+func (c retryCommand) Run(con console) error {
+	if c.Series != "" && !c.All {
+		return operate(con, "retry", c.Job, c.Series)
+	}
+	return operateOnJob(con, "retry", c.Job, c.All)
+}
 
 const operateCodes = "It works while the scraper is stopped or parked; a running scraper hears of it within a minute.\n\nExit codes: 0 done, 1 refused, 3 the database does not answer.\n\n"
 

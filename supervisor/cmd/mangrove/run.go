@@ -23,14 +23,17 @@ const exitNotRunning = 3
 type commands struct {
 	Up       upCommand       `cmd:"" help:"Start Mangrove and keep it running until Ctrl-C."`
 	Status   statusCommand   `cmd:"" help:"Show how each service stands."`
-	Start    startCommand    `cmd:"" help:"Start one service."`
+	Start    startCommand    `cmd:"" help:"Start one service, or give a Job the word it waits for."`
 	Stop     stopCommand     `cmd:"" help:"Stop one service until it is started again."`
 	Restart  restartCommand  `cmd:"" help:"Stop one service and start it again."`
 	Reset    resetCommand    `cmd:"" name:"reset-budget" help:"Forgive a service its failures."`
 	Migrate  migrateCommand  `cmd:"" help:"Bring the database to this version."`
-	Resume   resumeCommand   `cmd:"" help:"Ask a Site again whose circuit is paused or resting."`
+	Queue    queueCommand    `cmd:"" help:"List the Jobs of the queue."`
+	Pause    pauseCommand    `cmd:"" help:"Pause a Job, or hold all downloads."`
+	Resume   resumeCommand   `cmd:"" help:"Let a paused Job go on, or ask a Site again whose circuit is paused or resting."`
 	Release  releaseCommand  `cmd:"" help:"End a Hold on all downloads."`
 	Retry    retryCommand    `cmd:"" help:"Put a Job that was set aside back in the queue."`
+	Cancel   cancelCommand   `cmd:"" help:"End a Job. What is in the library stays."`
 	Site     siteCommand     `cmd:"" help:"Look at how Sites are read."`
 	Settings settingsCommand `cmd:"" help:"List the settings, with defaults."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`

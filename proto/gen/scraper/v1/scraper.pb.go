@@ -2281,9 +2281,13 @@ type LaneDetail struct {
 	// jobs counts its outstanding Jobs.
 	Jobs int32 `protobuf:"varint,12,opt,name=jobs,proto3" json:"jobs,omitempty"`
 	// muted counts those whose failure is muted.
-	Muted         int32 `protobuf:"varint,14,opt,name=muted,proto3" json:"muted,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Muted int32 `protobuf:"varint,14,opt,name=muted,proto3" json:"muted,omitempty"`
+	// requests_per_minute is what was really sent over the last ten minutes; unset while no Lane of this scraper works the Site.
+	RequestsPerMinute *float64 `protobuf:"fixed64,20,opt,name=requests_per_minute,json=requestsPerMinute,proto3,oneof" json:"requests_per_minute,omitempty"`
+	// least_pacing_seconds is the Site's own pacing, below which none can be chosen.
+	LeastPacingSeconds float64 `protobuf:"fixed64,21,opt,name=least_pacing_seconds,json=leastPacingSeconds,proto3" json:"least_pacing_seconds,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *LaneDetail) Reset() {
@@ -2414,9 +2418,25 @@ func (x *LaneDetail) GetMuted() int32 {
 	return 0
 }
 
+func (x *LaneDetail) GetRequestsPerMinute() float64 {
+	if x != nil && x.RequestsPerMinute != nil {
+		return *x.RequestsPerMinute
+	}
+	return 0
+}
+
+func (x *LaneDetail) GetLeastPacingSeconds() float64 {
+	if x != nil {
+		return x.LeastPacingSeconds
+	}
+	return 0
+}
+
 // ListLanesRequest asks for every Lane.
 type ListLanesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// brief leaves out the Passes.
+	Brief         bool `protobuf:"varint,1,opt,name=brief,proto3" json:"brief,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2449,6 +2469,13 @@ func (x *ListLanesRequest) ProtoReflect() protoreflect.Message {
 // Deprecated: Use ListLanesRequest.ProtoReflect.Descriptor instead.
 func (*ListLanesRequest) Descriptor() ([]byte, []int) {
 	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *ListLanesRequest) GetBrief() bool {
+	if x != nil {
+		return x.Brief
+	}
+	return false
 }
 
 // ListLanesResponse lists Lanes: those that need a person first, then resting, then well.
@@ -2966,9 +2993,13 @@ type GetStatusResponse struct {
 	// jobs_outstanding counts Jobs from requested to retry_wait, paused included.
 	JobsOutstanding int32 `protobuf:"varint,8,opt,name=jobs_outstanding,json=jobsOutstanding,proto3" json:"jobs_outstanding,omitempty"`
 	// series_muted counts those of them that are muted.
-	SeriesMuted   int32 `protobuf:"varint,9,opt,name=series_muted,json=seriesMuted,proto3" json:"series_muted,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	SeriesMuted int32 `protobuf:"varint,9,opt,name=series_muted,json=seriesMuted,proto3" json:"series_muted,omitempty"`
+	// jobs_ready counts Jobs that wait for an operator's word.
+	JobsReady int32 `protobuf:"varint,20,opt,name=jobs_ready,json=jobsReady,proto3" json:"jobs_ready,omitempty"`
+	// jobs_quarantined counts Jobs that were set aside until a person decides.
+	JobsQuarantined int32 `protobuf:"varint,21,opt,name=jobs_quarantined,json=jobsQuarantined,proto3" json:"jobs_quarantined,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *GetStatusResponse) Reset() {
@@ -3060,6 +3091,20 @@ func (x *GetStatusResponse) GetJobsOutstanding() int32 {
 func (x *GetStatusResponse) GetSeriesMuted() int32 {
 	if x != nil {
 		return x.SeriesMuted
+	}
+	return 0
+}
+
+func (x *GetStatusResponse) GetJobsReady() int32 {
+	if x != nil {
+		return x.JobsReady
+	}
+	return 0
+}
+
+func (x *GetStatusResponse) GetJobsQuarantined() int32 {
+	if x != nil {
+		return x.JobsQuarantined
 	}
 	return 0
 }
@@ -4317,7 +4362,7 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\arefused\x18\t \x01(\x05R\arefused\x12 \n" +
 	"\vunreachable\x18\n" +
 	" \x01(\x05R\vunreachable\x12!\n" +
-	"\fnew_chapters\x18\v \x01(\x05R\vnewChapters\"\xd0\x04\n" +
+	"\fnew_chapters\x18\v \x01(\x05R\vnewChapters\"\xcf\x05\n" +
 	"\n" +
 	"LaneDetail\x12-\n" +
 	"\x04lane\x18\x01 \x01(\v2\x19.mangrove.scraper.v1.LaneR\x04lane\x12\x16\n" +
@@ -4337,8 +4382,12 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"searchable\x18\r \x01(\bR\n" +
 	"searchable\x12\x12\n" +
 	"\x04jobs\x18\f \x01(\x05R\x04jobs\x12\x14\n" +
-	"\x05muted\x18\x0e \x01(\x05R\x05muted\"\x12\n" +
-	"\x10ListLanesRequest\"\xcb\x01\n" +
+	"\x05muted\x18\x0e \x01(\x05R\x05muted\x123\n" +
+	"\x13requests_per_minute\x18\x14 \x01(\x01H\x00R\x11requestsPerMinute\x88\x01\x01\x120\n" +
+	"\x14least_pacing_seconds\x18\x15 \x01(\x01R\x12leastPacingSecondsB\x16\n" +
+	"\x14_requests_per_minute\"(\n" +
+	"\x10ListLanesRequest\x12\x14\n" +
+	"\x05brief\x18\x01 \x01(\bR\x05brief\"\xcb\x01\n" +
 	"\x11ListLanesResponse\x125\n" +
 	"\x05lanes\x18\x01 \x03(\v2\x1f.mangrove.scraper.v1.LaneDetailR\x05lanes\x12?\n" +
 	"\rpruned_before\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\fprunedBefore\x12>\n" +
@@ -4366,7 +4415,7 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\fannounced_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\vannouncedAt\"V\n" +
 	"\x17ListNewChaptersResponse\x12;\n" +
 	"\bchapters\x18\x01 \x03(\v2\x1f.mangrove.scraper.v1.NewChapterR\bchapters\"\x12\n" +
-	"\x10GetStatusRequest\"\x89\x03\n" +
+	"\x10GetStatusRequest\"\xd3\x03\n" +
 	"\x11GetStatusResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x129\n" +
 	"\n" +
@@ -4377,7 +4426,10 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\x05lanes\x18\x06 \x03(\v2\x19.mangrove.scraper.v1.LaneR\x05lanes\x12%\n" +
 	"\x0eseries_failing\x18\a \x01(\x05R\rseriesFailing\x12)\n" +
 	"\x10jobs_outstanding\x18\b \x01(\x05R\x0fjobsOutstanding\x12!\n" +
-	"\fseries_muted\x18\t \x01(\x05R\vseriesMuted\"+\n" +
+	"\fseries_muted\x18\t \x01(\x05R\vseriesMuted\x12\x1d\n" +
+	"\n" +
+	"jobs_ready\x18\x14 \x01(\x05R\tjobsReady\x12)\n" +
+	"\x10jobs_quarantined\x18\x15 \x01(\x05R\x0fjobsQuarantined\"+\n" +
 	"\x11ListSeriesRequest\x12\x16\n" +
 	"\x06origin\x18\x01 \x01(\tR\x06origin\"I\n" +
 	"\x12ListSeriesResponse\x123\n" +
@@ -4682,6 +4734,7 @@ func file_mangrove_scraper_v1_scraper_proto_init() {
 	if File_mangrove_scraper_v1_scraper_proto != nil {
 		return
 	}
+	file_mangrove_scraper_v1_scraper_proto_msgTypes[30].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

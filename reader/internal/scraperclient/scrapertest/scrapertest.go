@@ -24,6 +24,7 @@ import (
 // Scraper is the scripted scraper.
 type Scraper struct {
 	scraperv1.UnimplementedScraperServiceServer
+	scraperv1.UnimplementedQueueServiceServer
 	socket string
 
 	mu       sync.Mutex
@@ -39,6 +40,7 @@ type Scraper struct {
 	failure  error
 	operated
 	placed
+	queued
 }
 
 // New makes a scraper that does not listen yet; its socket lies in a folder of
@@ -69,6 +71,7 @@ func (s *Scraper) Start(t testing.TB) {
 	}
 	g := grpcserver.New(zap.NewNop(), grpc.Creds(grpcserver.PeerCredentials(os.Geteuid())))
 	scraperv1.RegisterScraperServiceServer(g.Server, s)
+	scraperv1.RegisterQueueServiceServer(g.Server, s)
 	s.mu.Lock()
 	s.server = g
 	s.mu.Unlock()
@@ -154,6 +157,7 @@ func (s *Scraper) GetStatus(context.Context, *scraperv1.GetStatusRequest) (*scra
 	return &scraperv1.GetStatusResponse{
 		Version: "test", LibraryEpoch: s.epoch, LibraryRevision: int64(len(s.changes)), FollowsRevision: s.revision,
 		SeriesFailing: int32(len(failing)), SeriesMuted: int32(muted), Lanes: s.briefLanes(),
+		JobsReady: s.inState("ready"), JobsQuarantined: s.inState("quarantined"),
 	}, nil
 }
 

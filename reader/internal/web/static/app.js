@@ -50,10 +50,27 @@ if (waiting) {
 }
 
 // ---- live: each event names an element and carries its finished HTML
+// What a finger or the mouse is just pressing is replaced after it is let go: a
+// click on an element that is gone meanwhile would be lost.
+let pressed = null;
+const later = new Map();
+addEventListener('pointerdown', (event) => { pressed = event.target; }, true);
+for (const end of ['pointerup', 'pointercancel']) {
+  addEventListener(end, () => setTimeout(() => {
+    pressed = null;
+    for (const [id, html] of later) replace(id, html);
+    later.clear();
+  }, 100), true);
+}
 const focusable = 'a[href], button, input, select, summary, [tabindex]';
 function replace(id, html) {
   const old = document.getElementById(id);
   if (!old) return;
+  later.delete(id);
+  if (pressed && old.contains(pressed)) {
+    later.set(id, html);
+    return;
+  }
   const box = document.createElement(old.tagName === 'LI' ? 'ol' : 'div');
   box.innerHTML = policy.createHTML(html);
   const fresh = box.firstElementChild;
@@ -98,7 +115,9 @@ if (address && window.EventSource) {
     source.onmessage = (event) => {
       back();
       const piece = JSON.parse(event.data);
-      replace(piece.id, piece.html);
+      // A question is not taken away before it is answered, nor an answer before it is read.
+      const shown = document.getElementById(piece.id);
+      if (!shown || !shown.querySelector('[data-asking]')) replace(piece.id, piece.html);
     };
     source.onerror = () => {
       lost = lost || Date.now();
@@ -120,7 +139,8 @@ if (address && window.EventSource) {
       const page = new DOMParser().parseFromString(policy.createHTML(await answer.text()), 'text/html');
       for (const id of ['scraper-line', 'shelf', 'home', 'series-state', 'series-acts-wide', 'series-acts-phone', 'series-notices',
         'series-coverage', 'series-following', 'series-unread', 'chapters', 'wl-notices', 'wl-filters', 'wl-all', 'worklist', 'lanes',
-        'side-worklist', 'side-lanes', 'tab-worklist', 'tab-lanes', 'foot-running']) {
+        'q-holds', 'q-hold', 'q-tiles', 'q-parts', 'q-sites', 'q-settings', 'job-head', 'job-chapters',
+        'side-worklist', 'side-lanes', 'side-scraper', 'tab-worklist', 'tab-lanes', 'tab-scraper', 'foot-running']) {
         const fresh = page.getElementById(id);
         if (fresh) replace(id, fresh.outerHTML);
       }

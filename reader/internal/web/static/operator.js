@@ -164,3 +164,49 @@ document.addEventListener('keydown', (event) => {
   cells[to].setAttribute('tabindex', '0');
   cells[to].focus({ preventScroll: true });
 });
+
+// ---- Scraper: the forms of the queue answer in place
+document.addEventListener('submit', async (event) => {
+  const form = event.target.closest('form[data-queue]');
+  if (!form || event.defaultPrevented) return;
+  event.preventDefault();
+  if (form.getAttribute('aria-busy')) return;
+  const body = new URLSearchParams(new FormData(form, event.submitter));
+  const say = (tone, text) => {
+    const line = document.createElement('p');
+    line.className = 'q-said tone-' + tone;
+    line.textContent = text;
+    document.getElementById('q-said').replaceChildren(line);
+  };
+  form.setAttribute('aria-busy', 'true');
+  if (form.dataset.slow) say('info', form.dataset.slow + '. That takes as long as the Site does.');
+  const failed = 'Mangrove did not answer, so it is not known what was done. Look again.';
+  try {
+    const answer = await fetch(form.action, { method: 'POST', body, credentials: 'same-origin' });
+    const page = new DOMParser().parseFromString(policy.createHTML(await answer.text()), 'text/html');
+    if (!answer.ok) {
+      const heading = page.querySelector('h1'), text = page.querySelector('h1 + p');
+      say('warn', heading ? heading.textContent + '. ' + (text ? text.textContent : '') : failed);
+      return;
+    }
+    const to = new URL(answer.url);
+    if (to.pathname !== location.pathname) {
+      location.assign(to);
+      return;
+    }
+    for (const id of ['q-said', 'q-hold', 'q-holds', 'q-tiles', 'q-parts', 'q-sites', 'job-head', 'job-chapters']) {
+      const fresh = page.getElementById(id);
+      if (fresh) replace(id, fresh.outerHTML);
+    }
+    for (const result of document.querySelectorAll('[data-result]')) {
+      result.dataset.asking = '';
+      setTimeout(() => delete result.dataset.asking, 10000);
+    }
+    const said = document.getElementById('q-said');
+    if (said.firstElementChild && !form.isConnected) said.focus({ preventScroll: true });
+  } catch {
+    say('warn', failed);
+  } finally {
+    form.removeAttribute('aria-busy');
+  }
+});

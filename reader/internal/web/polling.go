@@ -16,11 +16,8 @@ import (
 // mostHours is the longest interval that may be chosen (A7).
 const mostHours = 168
 
-// settingsView is what those who run Mangrove may change of the scraper.
-type settingsView struct {
-	Frame
-	// Away is true when the scraper could not be asked.
-	Away     bool
+// pollingView is what those who run Mangrove may change of how Sites are polled.
+type pollingView struct {
 	Adaptive bool
 	Sites    []siteSetting
 }
@@ -36,31 +33,12 @@ type siteSetting struct {
 	Problem string
 }
 
-// settingsPage answers Settings → Scraper.
-func (s *Server) settingsPage(w http.ResponseWriter, r *http.Request) error {
-	v, err := s.settingsView(r)
-	if err != nil {
-		return err
-	}
-	s.render(w, r, http.StatusOK, "settings", v)
-	return nil
-}
-
-func (s *Server) settingsView(r *http.Request) (settingsView, error) {
-	v := settingsView{Frame: s.frame(r, "Scraper", "scraper")}
-	got, err := s.Scraper.Settings(r.Context())
-	if unanswered(err) {
-		v.Frame, v.Away = s.frame(r, "Scraper", "scraper"), true
-		return v, nil
-	}
-	if err != nil {
-		return v, err
-	}
-	v.Adaptive = got.Adaptive
+func pollingOf(got scraperclient.Settings) *pollingView {
+	v := &pollingView{Adaptive: got.Adaptive}
 	for _, site := range got.Sites {
 		v.Sites = append(v.Sites, settingOf(site))
 	}
-	return v, nil
+	return v
 }
 
 func settingOf(site scraperclient.SiteSettings) siteSetting {
@@ -118,15 +96,18 @@ func (s *Server) setInterval(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	v, err := s.settingsView(r)
+	v, err := s.scraperView(r.Context(), scraperQuery{Page: 1})
 	if err != nil {
 		return err
 	}
-	for i := range v.Sites {
-		if v.Sites[i].ID == settingID(site) {
-			v.Sites[i].Problem = fmt.Sprintf("Hours are a whole number from 1 to %d. Nothing was changed.", mostHours)
+	v.Frame = s.frame(r, "Scraper", "scraper")
+	if v.Polling != nil {
+		for i := range v.Polling.Sites {
+			if v.Polling.Sites[i].ID == settingID(site) {
+				v.Polling.Sites[i].Problem = fmt.Sprintf("Hours are a whole number from 1 to %d. Nothing was changed.", mostHours)
+			}
 		}
 	}
-	s.render(w, r, http.StatusBadRequest, "settings", v)
+	s.render(w, r, http.StatusBadRequest, "settings-scraper", v)
 	return nil
 }

@@ -1,0 +1,151 @@
+package web
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"mangrove/reader/internal/scraperclient"
+)
+
+// siteRow is whether one Site may be asked.
+type siteRow struct {
+	ID, Name, Href string
+	State          pill
+	Line           string
+	// Pace is the pacing and, beside it, what was really sent.
+	Pace string
+	// Post is where Resume and Try one read go, "" when neither does anything.
+	Post, Back string
+	// Confirm asks once more before the Site's own time: "resume" or "probe".
+	Confirm, Asking string
+	// Result is what came of trying one read.
+	Result, ResultTone string
+}
+
+func siteElement(site string) string { return elementID("site-", site) }
+
+func siteRowOf(d scraperclient.LaneDetail, t told, back string, now time.Time) siteRow {
+	r := siteRow{ID: siteElement(d.Site), Name: laneName(d.Lane), Href: laneAddress(d.Site), State: circuitWords(d.Lane, now), Pace: paceWords(d), Back: back}
+	keep := ""
+	if d.Jobs > 0 {
+		keep = " " + upperFirst(count(d.Jobs, "download keeps its place.", "downloads keep their place."))
+	}
+	since := "Since " + Clock(d.CircuitSince, now) + ". "
+	switch d.Circuit {
+	case "paused":
+		// The state already says since when, and who.
+		r.Post = "/lanes/" + url.PathEscape(d.Site)
+		switch d.CircuitReason {
+		case "access":
+			r.Line = "Nothing is sent to it until you resume."
+			if d.RetryAfter.After(now) {
+				r.Line = "It asked for quiet until " + Clock(d.RetryAfter, now) + "."
+			}
+		case "systemic":
+			r.Line = since + "Two downloads met pages that Mangrove does not understand."
+		default:
+			r.Line = since
+		}
+		r.Line = strings.TrimSpace(r.Line + keep)
+	case "open", "probing":
+		r.Line = "It has not answered since " + Clock(d.CircuitSince, now) + ". Ends by itself." + keep
+	default:
+		if line, busy := laneLine(d, now); busy {
+			r.Line = line
+		}
+	}
+	if t.site != d.Site {
+		return r
+	}
+	switch t.tried {
+	case "resumed":
+		r.Result, r.ResultTone = "Read well: resumed.", "ok"
+	case "refused":
+		r.Result, r.ResultTone = "Refused again: still paused.", "bad"
+		if d.CircuitReason != "access" {
+			r.Result, r.ResultTone = "That read did not go well: still paused.", "warn"
+		}
+	case "silent":
+		r.Result, r.ResultTone = "It could not be tried just now.", "warn"
+	}
+	if r.Post != "" && d.RetryAfter.After(now) && (t.confirm == "resume" || t.confirm == "probe") {
+		r.Confirm = t.confirm
+		r.Asking = laneName(d.Lane) + " asked for quiet until " + Clock(d.RetryAfter, now) + ". "
+		if t.confirm == "resume" {
+			r.Asking += "Resume now?"
+		} else {
+			r.Asking += "Try one read now?"
+		}
+	}
+	return r
+}
+
+// paceWords says how often a Site is asked at most, and how often it was.
+func paceWords(d scraperclient.LaneDetail) string {
+	if d.Pacing <= 0 {
+		return ""
+	}
+	return "Every " + pacing(d.Pacing) + " at most" + rateWords(d.Rate)
+}
+
+// rateWords is what was really sent over the last ten minutes, for the end of a sentence.
+func rateWords(rate *float64) string {
+	switch {
+	case rate == nil:
+		return ""
+	case *rate < 0.05:
+		return " · nothing in the last 10 min"
+	case *rate < 1:
+		return " · now " + strconv.FormatFloat(*rate, 'f', 1, 64) + " a minute"
+	}
+	return " · now " + strconv.FormatFloat(*rate, 'f', 0, 64) + " a minute"
+}
+
+// pacing words the time between two requests.
+func pacing(d time.Duration) string {
+	if d >= time.Minute && d%time.Minute == 0 {
+		return strconv.Itoa(int(d/time.Minute)) + " min"
+	}
+	return strconv.FormatFloat(d.Seconds(), 'g', 4, 64) + " s"
+}
+
+// paceRow is the choice of one Site's pace.
+type paceRow struct {
+	ID, Name, Post, Back string
+	Options              []paceOption
+}
+
+type paceOption struct {
+	// Value is in seconds; "0" is the Site's own.
+	Value, Word string
+	Chosen      bool
+}
+
+// paces are those offered, where they are slower than the Site's own.
+func paces() []time.Duration {
+	return []time.Duration{
+		time.Second, 2 * time.Second, 3 * time.Second, 5 * time.Second, 10 * time.Second, 20 * time.Second, 30 * time.Second,
+		time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute,
+	}
+}
+
+func paceRowOf(d scraperclient.LaneDetail, back string) paceRow {
+	r := paceRow{ID: elementID("pace-", d.Site), Name: laneName(d.Lane), Post: "/lanes/" + url.PathEscape(d.Site) + "/pace", Back: back}
+	least := cmp.Or(d.LeastPacing, d.Pacing)
+	r.Options = append(r.Options, paceOption{"0", pacing(least) + " (own)", d.Pacing == least})
+	offered := paces()
+	if d.Pacing > least && !slices.Contains(offered, d.Pacing) {
+		offered = append(offered, d.Pacing)
+		slices.Sort(offered)
+	}
+	for _, p := range offered {
+		if p > least {
+			r.Options = append(r.Options, paceOption{strconv.FormatFloat(p.Seconds(), 'f', -1, 64), pacing(p), p == d.Pacing})
+		}
+	}
+	return r
+}

@@ -1,0 +1,107 @@
+package rpc
+
+import (
+	"context"
+	"time"
+
+	"mangrove/internal/fault"
+	scraperv1 "mangrove/proto/gen/scraper/v1"
+	"mangrove/scraper/internal/circuit"
+	"mangrove/scraper/internal/source"
+)
+
+// Probes tries one read of a Site whose circuit is paused (CIRC-3).
+type Probes interface {
+	// Probe answers within a minute and a half whether the Site was resumed, and
+	// else in one line why not.
+	Probe(ctx context.Context, site string) (resumed bool, reason string, err error)
+}
+
+// Paces are the request slots of the Lanes that are worked here.
+type Paces interface {
+	// SetPacing changes the least time between two requests, from the next one on.
+	SetPacing(site string, d time.Duration)
+	// Rate is how many requests a minute were sent in the last ten minutes; ok is
+	// false for a Site whose Lane is not worked here.
+	Rate(site string) (perMinute float64, ok bool)
+}
+
+// ProbeSite tries one read. Before the time the Site asked for it wants the
+// request confirmed, as a Resume does (CIRC-5).
+func (s *Server) ProbeSite(ctx context.Context, r *scraperv1.ProbeSiteRequest) (*scraperv1.ProbeSiteResponse, error) {
+	if _, err := s.adapter(r.GetSite()); err != nil {
+		return nil, err
+	}
+	c, err := s.Store.Circuit(ctx, r.GetSite())
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case c.State != circuit.Paused:
+		return &scraperv1.ProbeSiteResponse{Resumed: c.Asking(), Reason: "its circuit is " + string(c.State)}, nil
+	case c.RetryAfter.After(time.Now()) && !r.GetConfirmed():
+		return &scraperv1.ProbeSiteResponse{AskedForQuietUntil: stamp(c.RetryAfter)}, nil
+	case s.Probes == nil:
+		return nil, fault.Newf(fault.Unavailable, "probe", r.GetSite(), "no Lane is worked here")
+	}
+	resumed, reason, err := s.Probes.Probe(ctx, r.GetSite())
+	if err != nil {
+		return nil, err
+	}
+	s.Wake(r.GetSite())
+	s.Hub.QueueChanged()
+	return &scraperv1.ProbeSiteResponse{Resumed: resumed, Reason: reason}, nil
+}
+
+// pacing is the pace of a Site: the operator's choice, never below the adapter's.
+func (s *Server) pacing(ctx context.Context, a source.Adapter) (time.Duration, error) {
+	chosen, _, err := s.Store.Pacing(ctx, a.Site().Key)
+	if fault.Is(err, fault.Unknown) {
+		// The Lane goes on with the Site's own, and has logged why.
+		return a.Site().Pacing, nil
+	}
+	return max(chosen, a.Site().Pacing), err
+}
+
+// SetPacing chooses the pace of a Site; it holds from the next request on.
+func (s *Server) SetPacing(ctx context.Context, r *scraperv1.SetPacingRequest) (*scraperv1.SetPacingResponse, error) {
+	a, err := s.adapter(r.GetSite())
+	if err != nil {
+		return nil, err
+	}
+	// Read as a whole number of milliseconds, and not before it is known to be small.
+	if seconds := r.GetSeconds(); !(seconds >= 0 && seconds <= 3600) {
+		return nil, fault.Newf(fault.Invalid, "set", "the pacing of "+r.GetSite(), "%v seconds", seconds)
+	}
+	d := time.Duration(r.GetSeconds()*1000) * time.Millisecond
+	if d != 0 && d < a.Site().Pacing {
+		return nil, fault.Newf(fault.Invalid, "set", "the pacing of "+r.GetSite(), "%s is faster than its own %s", d, a.Site().Pacing)
+	}
+	if d == a.Site().Pacing {
+		d = 0
+	}
+	if err := s.Store.SetPacing(ctx, r.GetSite(), d); err != nil {
+		return nil, err
+	}
+	now := max(d, a.Site().Pacing)
+	if s.Paces != nil {
+		s.Paces.SetPacing(r.GetSite(), now)
+	}
+	s.Hub.QueueChanged()
+	return &scraperv1.SetPacingResponse{Seconds: now.Seconds()}, nil
+}
+
+// GetQueueSettings answers the settings of the queue.
+func (s *Server) GetQueueSettings(ctx context.Context, _ *scraperv1.GetQueueSettingsRequest) (*scraperv1.GetQueueSettingsResponse, error) {
+	at, err := s.Store.DiscoveryAt(ctx)
+	return &scraperv1.GetQueueSettingsResponse{DiscoveryAt: at}, err
+}
+
+// SetDiscovery sets when new chapters are looked for each night.
+func (s *Server) SetDiscovery(ctx context.Context, r *scraperv1.SetDiscoveryRequest) (*scraperv1.SetDiscoveryResponse, error) {
+	if err := s.Store.SetDiscoveryAt(ctx, r.GetAt()); err != nil {
+		return nil, err
+	}
+	s.Hub.QueueChanged()
+	return &scraperv1.SetDiscoveryResponse{}, nil
+}
