@@ -63,13 +63,14 @@ var may = map[string][]string{
 	"scraper/internal/inventory":                {"internal/fault", "internal/durable"},
 	"scraper/internal/cover":                    {"internal/fault", "internal/durable", "internal/picture"},
 	"scraper/internal/follow":                   {"scraper/internal/source"},
-	"scraper/internal/job":                      {"scraper/internal/source", "scraper/internal/poll", "scraper/internal/live", "scraper/internal/checkpoint", "scraper/internal/staging", "scraper/internal/publish", "internal/cbz", "internal/fault"},
+	"scraper/internal/incident":                 {"scraper/internal/source", "scraper/internal/checkpoint", "internal/fault", "internal/logging"},
+	"scraper/internal/job":                      {"scraper/internal/incident", "scraper/internal/source", "scraper/internal/poll", "scraper/internal/live", "scraper/internal/checkpoint", "scraper/internal/staging", "scraper/internal/publish", "internal/cbz", "internal/fault"},
 	"scraper/internal/queue":                    {"scraper/internal/source", "scraper/internal/job", "internal/fault"},
-	"scraper/internal/lane":                     {"scraper/internal/source", "scraper/internal/poll", "scraper/internal/circuit", "scraper/internal/job", "scraper/internal/live", "internal/fault"},
+	"scraper/internal/lane":                     {"scraper/internal/source", "scraper/internal/poll", "scraper/internal/circuit", "scraper/internal/incident", "scraper/internal/job", "scraper/internal/live", "internal/fault"},
 	"scraper/internal/faults":                   {},
 	"scraper/internal/bench":                    {},
-	"scraper/internal/store":                    {"scraper/internal/source", "scraper/internal/poll", "scraper/internal/circuit", "scraper/internal/lane", "scraper/internal/job", "scraper/internal/follow", "internal/pg", "internal/fault"},
-	"scraper/internal/rpc":                      {"scraper/internal/circuit", "scraper/internal/source", "scraper/internal/follow", "scraper/internal/job", "scraper/internal/lane", "scraper/internal/live", "scraper/internal/poll", "scraper/internal/store", "internal/fault", "proto/gen/..."},
+	"scraper/internal/store":                    {"scraper/internal/source", "scraper/internal/poll", "scraper/internal/circuit", "scraper/internal/lane", "scraper/internal/incident", "scraper/internal/job", "scraper/internal/follow", "internal/pg", "internal/fault"},
+	"scraper/internal/rpc":                      {"scraper/internal/circuit", "scraper/internal/source", "scraper/internal/follow", "scraper/internal/incident", "scraper/internal/job", "scraper/internal/lane", "scraper/internal/live", "scraper/internal/poll", "scraper/internal/store", "internal/fault", "proto/gen/..."},
 
 	// The reader.
 	"reader/cmd/mangrove-reader":                {"reader/internal/...", "internal/...", "migrations"},

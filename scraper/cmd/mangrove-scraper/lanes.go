@@ -13,6 +13,7 @@ import (
 	"mangrove/internal/fault"
 	"mangrove/scraper/internal/cover"
 	"mangrove/scraper/internal/fetch"
+	"mangrove/scraper/internal/incident"
 	"mangrove/scraper/internal/inventory"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/lane"
@@ -39,6 +40,9 @@ type lanes struct {
 	covers *cover.Shelf
 	pages  fetch.Renderer
 	holder string
+	// incidents is what each Lane's Recorder is made of; without a Store they
+	// record nothing.
+	incidents incident.Recorder
 
 	mu      sync.Mutex
 	working map[string]*lane.Lane
@@ -219,11 +223,13 @@ func (l *lanes) work(ctx context.Context, a source.Adapter, k *keeper, claim *st
 		Guard: fetch.Guard{Allow: l.cfg.AllowAddresses, Loopback: site.Loopback}, Renderer: l.pages,
 	})
 	defer client.Close()
+	recorder := l.incidents
+	recorder.Checkpoint = incident.Checkpoints(l.cfg.LibraryDir, site)
 	w := lane.New(lane.Options{
-		Adapter: a, Fetcher: client, Store: claim, Queue: queue.New(claim), Covers: l.covers, Hub: l.hub, Gate: gate, Held: claim.Held, Log: l.log,
+		Adapter: a, Fetcher: client, Store: claim, Queue: queue.New(claim), Covers: l.covers, Hub: l.hub, Gate: gate, Held: claim.Held, Log: l.log, Incidents: &recorder,
 		Runner: &job.Runner{
 			Library: l.cfg.LibraryDir, Store: claim, Marker: inventory.NewMarker(l.cfg.LibraryDir, l.db), Hub: l.hub, Adapter: a, Fetcher: client,
-			Generator: "Mangrove " + version,
+			Incidents: &recorder, Generator: "Mangrove " + version,
 		},
 	})
 	l.mu.Lock()

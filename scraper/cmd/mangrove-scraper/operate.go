@@ -4,32 +4,43 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"mangrove/internal/config"
 	"mangrove/internal/fault"
+	"mangrove/internal/logging"
 	"mangrove/internal/pg"
 	"mangrove/scraper/internal/circuit"
+	"mangrove/scraper/internal/incident"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/source"
 	"mangrove/scraper/internal/store"
 )
 
-var errUsage = errors.New("usage: mangrove-scraper [migrate | downgrade VERSION | version | resume SITE | release queue|storage | retry SITE SERIES | site label | site check FILE [URL]]")
+var errUsage = errors.New("usage: mangrove-scraper [migrate | downgrade VERSION | version | resume SITE | release queue|storage | retry SITE SERIES | incident list|show N|save N FILE | site label | site check FILE [URL]]")
 
 // operate does what an operator asks of the queue and the circuits, straight in
 // the database: it works while the scraper is parked, and a running one hears of
 // it within a minute.
 func operate(ctx context.Context, cfg config.Config, args []string) error {
-	var do func(context.Context, *store.Store) (string, error)
+	var do func(context.Context, *store.Store, *incident.Recorder) (string, error)
 	switch {
 	case len(args) == 2 && args[0] == "resume":
-		do = func(ctx context.Context, db *store.Store) (string, error) { return resume(ctx, db, args[1]) }
+		do = func(ctx context.Context, db *store.Store, r *incident.Recorder) (string, error) {
+			return resume(ctx, db, r, args[1])
+		}
 	case len(args) == 2 && args[0] == "release" && (args[1] == "queue" || args[1] == "storage"):
-		do = func(ctx context.Context, db *store.Store) (string, error) { return release(ctx, db, args[1]) }
+		do = func(ctx context.Context, db *store.Store, r *incident.Recorder) (string, error) {
+			return release(ctx, db, r, args[1])
+		}
 	case len(args) == 3 && args[0] == "retry":
-		do = func(ctx context.Context, db *store.Store) (string, error) {
-			return retry(ctx, db, source.Key{Site: args[1], SeriesID: args[2]})
+		do = func(ctx context.Context, db *store.Store, r *incident.Recorder) (string, error) {
+			return retry(ctx, db, r, source.Key{Site: args[1], SeriesID: args[2]})
+		}
+	case len(args) >= 2 && args[0] == "incident":
+		if do = incidents(args[1:]); do == nil {
+			return &exit{config.ExitSettings, errUsage}
 		}
 	default:
 		return &exit{config.ExitSettings, errUsage}
@@ -43,7 +54,11 @@ func operate(ctx context.Context, cfg config.Config, args []string) error {
 		return &exit{config.ExitConfig, err}
 	}
 	defer pool.Close()
-	said, err := do(ctx, store.New(pool))
+	// A running scraper starts new files; here a line is added.
+	log := logging.New(os.Stderr, "scraper", "warn")
+	events := incident.AppendEventLog(incident.EventLogPath(cfg.DataDir), log)
+	db := store.New(pool).Tell(events)
+	said, err := do(ctx, db, &incident.Recorder{Store: db, Events: events, Log: log})
 	if fault.Is(err, fault.Away) {
 		return &exit{config.ExitDatabase, fmt.Errorf("the database does not answer: %s", connectReason(err))}
 	}
@@ -54,7 +69,7 @@ func operate(ctx context.Context, cfg config.Config, args []string) error {
 }
 
 // resume closes a Site's circuit (CIRC-3).
-func resume(ctx context.Context, db *store.Store, site string) (string, error) {
+func resume(ctx context.Context, db *store.Store, r *incident.Recorder, site string) (string, error) {
 	lanes, err := db.Lanes(ctx)
 	if err != nil {
 		return "", err
@@ -75,23 +90,35 @@ func resume(ctx context.Context, db *store.Store, site string) (string, error) {
 		if err == nil && !moved {
 			err = fmt.Errorf("the circuit of %s moved meanwhile; look again", site)
 		}
+		if err == nil {
+			acted(ctx, r, "resume", incident.Resumed, source.Key{Site: site})
+		}
 		return fmt.Sprintf("%s is asked again (it was %s since %s)", site, c.State, c.Since.Format(time.RFC3339)), err
 	}
 	return "", fmt.Errorf("no Site is called %q", site)
 }
 
+// acted tells what an operator did, and ends the incidents that waited for it.
+func acted(ctx context.Context, r *incident.Recorder, act string, as incident.Resolution, key source.Key) {
+	r.Acted(act, key)
+	r.End(ctx, incident.Ended(as, key))
+}
+
 // release ends a Hold.
-func release(ctx context.Context, db *store.Store, kind string) (string, error) {
+func release(ctx context.Context, db *store.Store, r *incident.Recorder, kind string) (string, error) {
 	was, err := db.ReleaseHold(ctx, kind)
 	if err == nil && !was {
 		return fmt.Sprintf("there is no %s Hold", kind), nil
+	}
+	if err == nil {
+		acted(ctx, r, "release "+kind, incident.Released, source.Key{})
 	}
 	return fmt.Sprintf("the %s Hold is released; downloads go on", kind), err
 }
 
 // retry puts a Job that was set aside back in the queue, with its counts set back
 // and nothing deleted (JOB-5).
-func retry(ctx context.Context, db *store.Store, key source.Key) (string, error) {
+func retry(ctx context.Context, db *store.Store, r *incident.Recorder, key source.Key) (string, error) {
 	j, ok, err := db.LatestJob(ctx, key)
 	if err != nil {
 		return "", err
@@ -106,6 +133,7 @@ func retry(ctx context.Context, db *store.Store, key source.Key) (string, error)
 		if _, err := db.RequestJob(ctx, key, true); err != nil {
 			return "", err
 		}
+		acted(ctx, r, "retry", incident.Retried, key)
 		return "a new Job is requested for " + key.String(), nil
 	}
 	if err := db.RetryChapters(ctx, j.ID); err != nil {
@@ -114,5 +142,6 @@ func retry(ctx context.Context, db *store.Store, key source.Key) (string, error)
 	if _, err := db.Move(ctx, j, job.Change{To: job.Requested}); err != nil {
 		return "", err
 	}
+	acted(ctx, r, "retry", incident.Retried, key)
 	return fmt.Sprintf("Job %d is back in the queue (it was %s)", j.ID, j.State), nil
 }

@@ -23,6 +23,7 @@ import (
 	"mangrove/scraper/internal/browser"
 	"mangrove/scraper/internal/cover"
 	"mangrove/scraper/internal/follow"
+	"mangrove/scraper/internal/incident"
 	"mangrove/scraper/internal/inventory"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/live"
@@ -65,7 +66,10 @@ func run(ctx context.Context, cfg config.Config, log *zap.Logger) error {
 		return &exit{config.ExitConfig, fmt.Errorf("%s: %w", config.DatabaseURLScraper, err)}
 	}
 	defer pool.Close()
-	db := store.New(pool)
+	events := incident.NewEventLog(incident.EventLogPath(cfg.DataDir), log)
+	defer func() { _ = events.Close() }()
+	db := store.New(pool).Tell(events)
+	recorder := &incident.Recorder{Store: db, Events: events, Log: log}
 	hub := live.NewHub()
 	covers := cover.New(filepath.Join(cfg.DataDir, "scraper", "covers"))
 
@@ -95,12 +99,14 @@ func run(ctx context.Context, cfg config.Config, log *zap.Logger) error {
 		}
 	}
 	lanes := newLanes(cfg, log, db, claims, hub, covers, pages)
+	lanes.incidents = *recorder
 	wake := lanes.wake
 
 	server := grpcserver.New(log, grpc.Creds(grpcserver.PeerCredentials(os.Geteuid())))
 	scraperv1.RegisterScraperServiceServer(server.Server, &rpc.Server{
 		Version: version, Started: time.Now(), Store: db, Covers: covers, Hub: hub, Adapters: registry, Wake: wake, Searches: lanes, Browser: pages.Available,
-		Follows: &follow.Reconciler{Store: db, Queue: queue.New(db), Adapters: registry, Wake: wake},
+		Recorder: recorder,
+		Follows:  &follow.Reconciler{Store: db, Queue: queue.New(db), Adapters: registry, Wake: wake},
 	})
 	listener, err := grpcserver.ListenUnix(cfg.ScraperSocket())
 	if err != nil {
@@ -113,7 +119,7 @@ func run(ctx context.Context, cfg config.Config, log *zap.Logger) error {
 
 	err = waitForDatabase(ctx, pool, log)
 	if err == nil && ctx.Err() == nil {
-		err = prepare(ctx, cfg, db, inventory.NewMarker(cfg.LibraryDir, db), adapters, log)
+		err = prepare(ctx, cfg, db, recorder, inventory.NewMarker(cfg.LibraryDir, db), adapters, log)
 	}
 	if err == nil && ctx.Err() == nil {
 		work(ctx, pool, db, server, lanes, adapters, described, log)
@@ -165,7 +171,7 @@ func pause(ctx context.Context, d time.Duration) {
 
 // prepare looks at what an earlier process left: the library's identity, and
 // stages whose chapters are committed.
-func prepare(ctx context.Context, cfg config.Config, db *store.Store, marker *inventory.Marker, adapters []source.Adapter, log *zap.Logger) error {
+func prepare(ctx context.Context, cfg config.Config, db *store.Store, recorder *incident.Recorder, marker *inventory.Marker, adapters []source.Adapter, log *zap.Logger) error {
 	err := marker.Establish(ctx)
 	if err == nil {
 		err = publish.Probe(cfg.LibraryDir)
@@ -177,6 +183,9 @@ func prepare(ctx context.Context, cfg config.Config, db *store.Store, marker *in
 		if herr := db.SetHold(ctx, "storage", job.Reason(err), time.Now()); herr != nil {
 			return herr
 		}
+		recorder.Record(ctx, incident.Happening{
+			Kind: fault.Storage, About: incident.AboutHold, Cause: err, Decided: []incident.Decision{{What: "hold", ID: "storage", To: "held"}},
+		})
 	case err != nil:
 		return err
 	}

@@ -55,6 +55,7 @@ func (r *Runner) chapter(ctx context.Context, j Job, ch source.Chapter) error {
 	}
 	r.Hub.SetProgress(j.Key, live.Progress{})
 	r.Hub.LibraryChanged()
+	r.published(ctx, j, ch.ID)
 	if err := r.checkpointPublished(j, ch.ID); err != nil {
 		return err
 	}

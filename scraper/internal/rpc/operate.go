@@ -13,6 +13,7 @@ import (
 	"mangrove/internal/fault"
 	scraperv1 "mangrove/proto/gen/scraper/v1"
 	"mangrove/scraper/internal/circuit"
+	"mangrove/scraper/internal/incident"
 	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/poll"
 	"mangrove/scraper/internal/source"
@@ -167,12 +168,19 @@ func (s *Server) ListWorklist(ctx context.Context, r *scraperv1.ListWorklistRequ
 	if err != nil {
 		return nil, err
 	}
+	incidents, err := s.Store.OpenIncidents(ctx)
+	if err != nil {
+		return nil, err
+	}
 	out := &scraperv1.ListWorklistResponse{CountingSince: stamp(since)}
 	for _, f := range rows {
 		out.Items = append(out.Items, &scraperv1.WorklistItem{
 			Series: s.series(f.SeriesRow), Failure: &scraperv1.Failure{Outcome: string(f.Failure.Outcome), FailingSince: stamp(f.Failure.Since)},
 			LastGoodRead: stamp(f.LastGoodRead), NextPollAt: stamp(f.NextPoll), ForcedPollAt: stamp(f.ForcedPoll), ProposedUrl: f.ProposedURL,
 		})
+		if f.Failure.Outcome == poll.Errors {
+			out.Items[len(out.Items)-1].IncidentId = incidents[f.Key]
+		}
 	}
 	for _, o := range poll.Outcomes() {
 		if n := counts[o]; n > 0 {
@@ -252,6 +260,9 @@ func (s *Server) ResumeSite(ctx context.Context, r *scraperv1.ResumeSiteRequest)
 		if !moved {
 			return nil, fault.Newf(fault.Stale, "resume", r.GetSite(), "its circuit moved meanwhile")
 		}
+		site := source.Key{Site: r.GetSite()}
+		s.Recorder.Acted("resume", site)
+		s.Recorder.End(ctx, incident.Ended(incident.Resumed, site))
 	}
 	s.Wake(r.GetSite())
 	return &scraperv1.ResumeSiteResponse{Resumed: true}, nil

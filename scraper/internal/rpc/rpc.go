@@ -13,6 +13,7 @@ import (
 	scraperv1 "mangrove/proto/gen/scraper/v1"
 	"mangrove/scraper/internal/circuit"
 	"mangrove/scraper/internal/follow"
+	"mangrove/scraper/internal/incident"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/live"
@@ -47,6 +48,7 @@ type Store interface {
 	FollowsRevision(ctx context.Context) (int64, error)
 	CountFailures(ctx context.Context) (int, error)
 	CountOutstanding(ctx context.Context) (int, error)
+	Incidents
 }
 
 // Follows applies the reader's messages.
@@ -80,6 +82,8 @@ type Server struct {
 	Adapters *source.Registry
 	// Browser says why no browser can be started, or nil; a nil func never does.
 	Browser func() error
+	// Recorder ends incidents and tells what operators did; nil does neither.
+	Recorder *incident.Recorder
 	// Wake makes a Site's Lane look for work.
 	Wake func(site string)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"mangrove/internal/fault"
+	"mangrove/scraper/internal/incident"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/source"
 )
@@ -51,7 +52,7 @@ func (s *Store) SetLibraryID(ctx context.Context, id string) error {
 // chapter's place in its Job, in one transaction. Repeating it after a crash in
 // between is no second publication: the file's path is its key.
 func (s *Store) Commit(ctx context.Context, j job.Job, p job.Publication) error {
-	return s.inTx(ctx, "Commit", func(tx pgx.Tx) error {
+	err := s.inTx(ctx, "Commit", func(tx pgx.Tx) error {
 		var there string
 		err := tx.QueryRow(ctx, s.sql.Get("FileByFingerprint"), p.Fingerprint).Scan(&there)
 		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
@@ -74,6 +75,10 @@ func (s *Store) Commit(ctx context.Context, j job.Job, p job.Publication) error 
 		_, err = tx.Exec(ctx, s.sql.Get("MarkJobChapter"), j.ID, p.Chapter.ID, job.ChapterPublished, "", "", p.File.Pages)
 		return err
 	})
+	if err == nil {
+		s.events.Tell(incident.Event{Event: "publication", Site: j.Key.Site, Series: j.Key.SeriesID, Job: j.ID, Chapter: p.Chapter.ID})
+	}
+	return err
 }
 
 // ChangesAfter lists changes in revision order.
