@@ -45,7 +45,7 @@ var may = map[string][]string{
 	"scraper/internal/source/sample":            {"scraper/internal/source", "scraper/internal/source/sample/samplesite", "internal/fault"},
 	"scraper/internal/source/sample/samplesite": {},
 	"scraper/internal/source/mangadex":          {"scraper/internal/source", "internal/fault"},
-	"scraper/internal/source/sourcetest":        {"scraper/internal/source", "scraper/internal/poll", "internal/fault", "internal/fakesite"},
+	"scraper/internal/source/sourcetest":        {"scraper/internal/source", "scraper/internal/incident", "scraper/internal/poll", "internal/fault", "internal/fakesite"},
 	"scraper/internal/source/declared":          {"scraper/internal/source", "internal/fault"},
 	"scraper/internal/source/markup":            {"scraper/internal/source"},
 	"scraper/internal/source/feed":              {"scraper/internal/source", "scraper/internal/source/markup", "scraper/internal/label", "internal/fault"},
@@ -63,7 +63,6 @@ var may = map[string][]string{
 	"scraper/internal/inventory":                {"internal/fault", "internal/durable"},
 	"scraper/internal/cover":                    {"internal/fault", "internal/durable", "internal/picture"},
 	"scraper/internal/follow":                   {"scraper/internal/source"},
-	"scraper/internal/incident":                 {"scraper/internal/source", "scraper/internal/checkpoint", "internal/fault", "internal/logging"},
 	"scraper/internal/job":                      {"scraper/internal/incident", "scraper/internal/source", "scraper/internal/poll", "scraper/internal/live", "scraper/internal/checkpoint", "scraper/internal/staging", "scraper/internal/publish", "internal/cbz", "internal/fault"},
 	"scraper/internal/queue":                    {"scraper/internal/source", "scraper/internal/job", "internal/fault"},
 	"scraper/internal/lane":                     {"scraper/internal/source", "scraper/internal/poll", "scraper/internal/circuit", "scraper/internal/incident", "scraper/internal/job", "scraper/internal/live", "internal/fault"},
@@ -71,6 +70,9 @@ var may = map[string][]string{
 	"scraper/internal/bench":                    {},
 	"scraper/internal/store":                    {"scraper/internal/source", "scraper/internal/poll", "scraper/internal/circuit", "scraper/internal/lane", "scraper/internal/incident", "scraper/internal/job", "scraper/internal/follow", "internal/pg", "internal/fault"},
 	"scraper/internal/rpc":                      {"scraper/internal/circuit", "scraper/internal/source", "scraper/internal/follow", "scraper/internal/incident", "scraper/internal/job", "scraper/internal/lane", "scraper/internal/live", "scraper/internal/poll", "scraper/internal/store", "internal/fault", "proto/gen/..."},
+
+	"scraper/internal/source/sourcetest/fixture": {"scraper/internal/incident"},
+	"scraper/internal/incident":                  {"scraper/internal/source", "scraper/internal/checkpoint", "internal/fault"},
 
 	// The reader.
 	"reader/cmd/mangrove-reader":                {"reader/internal/...", "internal/...", "migrations"},

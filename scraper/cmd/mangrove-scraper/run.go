@@ -67,7 +67,6 @@ func run(ctx context.Context, cfg config.Config, log *zap.Logger) error {
 	}
 	defer pool.Close()
 	events := incident.NewEventLog(incident.EventLogPath(cfg.DataDir), log)
-	defer func() { _ = events.Close() }()
 	db := store.New(pool).Tell(events)
 	recorder := &incident.Recorder{Store: db, Events: events, Log: log}
 	hub := live.NewHub()

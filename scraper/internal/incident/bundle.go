@@ -22,8 +22,12 @@ const MaxBundle = 1 << 20
 // format numbers the form of incident.json.
 const format = 1
 
-// maxCheckpoint bounds a checkpoint that is kept.
-const maxCheckpoint = 64 << 10
+// maxCheckpoint bounds a checkpoint that is kept, maxReport an incident.json that
+// is read.
+const (
+	maxCheckpoint = 64 << 10
+	maxReport     = 256 << 10
+)
 
 // Report is incident.json: the list of what leaves in a bundle. What is not here
 // does not leave.
@@ -167,7 +171,7 @@ func Open(data []byte) (Report, map[string][]byte, error) {
 		}
 		return data, nil
 	}
-	told, err := read("incident.json", maxCheckpoint)
+	told, err := read("incident.json", maxReport)
 	if err != nil {
 		return r, nil, err
 	}

@@ -5,12 +5,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 
 	"go.uber.org/zap"
-
-	"mangrove/internal/logging"
 )
 
 // Event is one line of events.log: one change of state. Empty fields are left out.
@@ -45,21 +44,38 @@ func EventLogPath(dataDir string) string { return filepath.Join(dataDir, "scrape
 
 // NewEventLog opens events.log for the scraper, which alone starts new files.
 func NewEventLog(path string, log *zap.Logger) *EventLog {
-	return &EventLog{w: logging.Rotated(path), log: log}
+	return &EventLog{w: appender{path, true}, log: log}
 }
 
 // AppendEventLog opens events.log for a command that adds a line to it beside a
 // running scraper.
 func AppendEventLog(path string, log *zap.Logger) *EventLog {
-	return &EventLog{w: appender(path), log: log}
+	return &EventLog{w: appender{path, false}, log: log}
 }
 
-// appender opens its file for each write, so that the line goes where the name
-// leads now. One write is one line.
-type appender string
+// Bounds of the file.
+const (
+	maxEventLog  = 10 << 20
+	oldEventLogs = 5
+)
 
+// appender opens its file for each line, so that the line goes where the name
+// leads now, whoever else writes there: a rotating writer keeps its place in the
+// file and would write over what a command has added.
+type appender struct {
+	path    string
+	rotates bool
+}
+
+// Write appends one line with one write.
 func (a appender) Write(line []byte) (int, error) {
-	f, err := os.OpenFile(string(a), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if info, err := os.Stat(a.path); a.rotates && err == nil && info.Mode().IsRegular() && info.Size()+int64(len(line)) > maxEventLog {
+		// A name that cannot be moved is written on: a long file loses nothing.
+		for n := oldEventLogs - 1; n >= 0; n-- {
+			_ = os.Rename(a.old(n), a.old(n+1))
+		}
+	}
+	f, err := os.OpenFile(a.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return 0, err
 	}
@@ -68,6 +84,14 @@ func (a appender) Write(line []byte) (int, error) {
 		err = cerr
 	}
 	return n, err
+}
+
+// old is the n-th oldest file; the zeroth is the one that is written.
+func (a appender) old(n int) string {
+	if n == 0 {
+		return a.path
+	}
+	return a.path + "." + strconv.Itoa(n)
 }
 
 // Tell writes one line.
@@ -90,12 +114,4 @@ func (l *EventLog) Tell(e Event) {
 		l.log.Warn("events.log cannot be written; the work goes on without it", zap.Error(err))
 	}
 	l.failing = err != nil
-}
-
-// Close closes the file.
-func (l *EventLog) Close() error {
-	if c, ok := l.w.(io.Closer); ok {
-		return c.Close()
-	}
-	return nil
 }

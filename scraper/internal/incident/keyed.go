@@ -24,7 +24,7 @@ func keyed(text []byte) (out []span) {
 // valueAt is the place of the value that begins at i; of an object or a list,
 // the places of all that is in it.
 func valueAt(text []byte, i int, joined bool) []span {
-	if i >= len(text) {
+	if i >= len(text) || bytes.HasPrefix(text[i:], []byte(Mark)) {
 		return nil
 	}
 	if from, to, ok := quoted(text, i); ok {
@@ -39,7 +39,7 @@ func valueAt(text []byte, i int, joined bool) []span {
 	}
 	word := string(text[i:to])
 	switch strings.ToLower(word) {
-	case "", "null", "true", "false", "undefined", "none", Mark, strings.TrimSuffix(Mark, "]"):
+	case "", "null", "true", "false", "undefined", "none":
 		return nil
 	}
 	// A word after a colon may be prose or a type; a joined one is a value.

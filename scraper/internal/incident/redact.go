@@ -190,7 +190,10 @@ func queries(text []byte) []span {
 
 var patternPlain = regexp.MustCompile(`^[A-Za-z0-9_.,~%+\-:/()|*]*$`)
 
-func plainValue(v string) bool { return len(v) <= 80 && patternPlain.MatchString(v) && !randomRun(v) }
+func plainValue(v string) bool {
+	// What is an address itself has values of its own.
+	return len(v) <= 80 && patternPlain.MatchString(v) && !randomRun(v) && !strings.Contains(strings.ToLower(v), "%3d")
+}
 
 // randomRun reports whether text has a run of letters and digits that nobody
 // chose: long, and of both. The runs of a UUID are shorter.
@@ -217,7 +220,7 @@ var patternSecretName = regexp.MustCompile(`(?i)` + secretWords + `|^(?:sig|sign
 func secretName(name string) bool { return patternSecretName.MatchString(name) }
 
 var (
-	patternTag    = regexp.MustCompile(`(?is)<(?:input|meta)\b(?:"[^"]*"|'[^']*'|[^>"'])*>?`)
+	patternTag    = regexp.MustCompile(`(?is)<(?:input|meta)\b(?:"[^"]*"|'[^']*'|[^>"'])*(?:"[^"]*|'[^']*)?>?`)
 	patternHidden = regexp.MustCompile(`(?is)^<input\b.*\btype\s*=\s*["']?\s*hidden`)
 	patternNamed  = regexp.MustCompile(`(?is)\b(?:name|id|property|http-equiv)\s*=\s*["']?[^"'\s>]*(?:` + secretWords + `)`)
 	patternHeld   = regexp.MustCompile(`(?is)\b(?:value|content)\s*=\s*(?:"([^"]*)(?:"|$)|'([^']*)(?:'|$)|([^\s"'>]+))`)

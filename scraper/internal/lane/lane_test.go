@@ -16,6 +16,7 @@ import (
 	"mangrove/internal/pgtest"
 	"mangrove/scraper/internal/circuit"
 	"mangrove/scraper/internal/cover"
+	"mangrove/scraper/internal/incident"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/live"
@@ -29,6 +30,8 @@ import (
 type site struct {
 	scripts map[string][]string
 	asked   []string
+	// full is true when the disk is found full while a chapter is read.
+	full bool
 }
 
 func (s *site) Site() source.Site { return source.Site{Key: "t", Name: "Test"} }
@@ -79,6 +82,9 @@ func (s *site) Series(_ context.Context, _ source.Fetcher, ask source.Ask) (sour
 }
 
 func (s *site) Pages(context.Context, source.Fetcher, source.Key, source.Chapter) ([]source.Page, error) {
+	if s.full {
+		return nil, fault.Newf(fault.Storage, "write", "a page", "no space left")
+	}
 	return nil, source.Unparsed("pages", "none here")
 }
 
@@ -123,9 +129,10 @@ func setup(t *testing.T, scripts map[string][]string) bench {
 		t.Fatal(err)
 	}
 	hub := live.NewHub()
+	recorder := &incident.Recorder{Store: db, Log: zap.NewNop()}
 	l := lane.New(lane.Options{
-		Adapter: s, Store: db, Queue: queue.New(db), Covers: cover.New(t.TempDir()), Hub: hub, Gate: &lane.Gate{}, Log: zap.NewNop(),
-		Runner: &job.Runner{Library: t.TempDir(), Store: db, Hub: hub, Adapter: s},
+		Adapter: s, Incidents: recorder, Store: db, Queue: queue.New(db), Covers: cover.New(t.TempDir()), Hub: hub, Gate: &lane.Gate{}, Log: zap.NewNop(),
+		Runner: &job.Runner{Library: t.TempDir(), Store: db, Hub: hub, Adapter: s, Incidents: recorder},
 	})
 	return bench{s, l, db, conn, seen}
 }

@@ -23,6 +23,10 @@ type IncidentRow struct {
 // RecordIncident adds in, or counts it on the unresolved one that stands for the
 // same; fresh says which. More than incident.Kept are never kept.
 func (s *Store) RecordIncident(ctx context.Context, in incident.Incident) (id int64, fresh bool, err error) {
+	return s.recordIncident(ctx, in, incident.Kept)
+}
+
+func (s *Store) recordIncident(ctx context.Context, in incident.Incident, kept int) (id int64, fresh bool, err error) {
 	decided, err := json.Marshal(decisions(in.Decided))
 	if err != nil {
 		return 0, false, fault.New(fault.Unknown, "write", "an incident", err)
@@ -32,7 +36,7 @@ func (s *Store) RecordIncident(ctx context.Context, in incident.Incident) (id in
 			return err
 		}
 		err := tx.QueryRow(ctx, s.sql.Get("RecordIncident"), in.Kind, in.About, in.Key.Site, in.Key.SeriesID, in.JobID, in.ChapterID, in.Subject, in.Reason,
-			decided, in.At, in.Checkpoint, incident.Kept).Scan(&id, &fresh)
+			decided, in.At, in.Checkpoint, kept).Scan(&id, &fresh)
 		if err != nil || !fresh {
 			return err
 		}

@@ -20,6 +20,7 @@ import (
 	"mangrove/internal/pgtest"
 	"mangrove/scraper/internal/circuit"
 	"mangrove/scraper/internal/follow"
+	"mangrove/scraper/internal/incident"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/poll"
@@ -151,6 +152,9 @@ func TestTheDatabaseRepeatsTheWords(t *testing.T) {
 		{"jobs", "class", words(classes)},
 		{"job_chapters", "state", words(job.ChapterStates())},
 		{"job_chapters", "class", words(classes)},
+		{"incidents", "kind", words(incident.Kinds())},
+		{"incidents", "about", words(incident.Abouts())},
+		{"incidents", "resolution", words(incident.Resolutions())},
 	}
 	quoted := regexp.MustCompile(`'([^']*)'::text`)
 	for _, tt := range tests {
