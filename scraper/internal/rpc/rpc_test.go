@@ -19,6 +19,7 @@ import (
 	"mangrove/scraper/internal/circuit"
 	"mangrove/scraper/internal/cover"
 	"mangrove/scraper/internal/follow"
+	"mangrove/scraper/internal/incident"
 	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/live"
 	"mangrove/scraper/internal/poll"
@@ -60,7 +61,7 @@ func setup(t *testing.T) edge {
 	wake := func(string) {}
 	server := grpcserver.New(zap.NewNop(), grpc.Creds(grpcserver.PeerCredentials(os.Geteuid())))
 	scraperv1.RegisterScraperServiceServer(server.Server, &rpc.Server{
-		Version: "test", Started: time.Now(), Store: db, Covers: cover.New(t.TempDir()), Searches: noSearch{}, Hub: hub, Adapters: adapters, Wake: wake,
+		Version: "test", Started: time.Now(), Store: db, Covers: cover.New(t.TempDir()), Searches: noSearch{}, Recorder: &incident.Recorder{Store: db, Log: zap.NewNop()}, Hub: hub, Adapters: adapters, Wake: wake,
 		Follows: &follow.Reconciler{Store: db, Queue: queue.New(db), Adapters: adapters, Wake: wake},
 	})
 	path := filepath.Join(t.TempDir(), "s.sock")
