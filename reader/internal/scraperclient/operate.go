@@ -24,6 +24,8 @@ type Failing struct {
 	LastGoodRead, NextPollAt, ForcedPoll time.Time
 	// ProposedURL is where the Site sends readers for good, outside its own hosts.
 	ProposedURL string
+	// IncidentID is that of a page that is not understood, 0 without one.
+	IncidentID int64
 }
 
 // OutcomeCount counts failing Series by word.
@@ -123,7 +125,7 @@ func (c *Client) ListWorklist(ctx context.Context, q WorklistQuery) (Worklist, e
 		out.Items = append(out.Items, Failing{
 			Series: fromSeries(i.GetSeries()), Failure: Failure{Outcome: i.GetFailure().GetOutcome(), Since: when(i.GetFailure().GetFailingSince())},
 			LastGoodRead: when(i.GetLastGoodRead()), NextPollAt: when(i.GetNextPollAt()), ForcedPoll: when(i.GetForcedPollAt()),
-			ProposedURL: i.GetProposedUrl(),
+			ProposedURL: i.GetProposedUrl(), IncidentID: i.GetIncidentId(),
 		})
 	}
 	for _, n := range resp.GetCounts() {

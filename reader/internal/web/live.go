@@ -204,6 +204,8 @@ func (s *Server) pieces(ctx context.Context, u account.User, q url.Values, state
 		return s.worklistPieces(ctx, u, q, out)
 	case "lanes":
 		return s.lanesPieces(ctx, q, out)
+	case "incidents":
+		return s.incidentsPieces(ctx, q, out)
 	case "library":
 		v, err := s.libraryView(ctx, u.ID)
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // operating reports whether a view is one for those who run Mangrove.
-func operating(view string) bool { return view == "worklist" || view == "lanes" }
+func operating(view string) bool { return view == "worklist" || view == "lanes" || view == "incidents" }
 
 // worklistPieces draws the live elements of the Worklist: rows one by one, the
 // list as a whole only when rows come or go.

@@ -62,6 +62,10 @@ func (s *Server) routes() []route {
 		{"POST /worklist/poll", administrator, s.pollWorklist},
 		{"GET /lanes", administrator, s.lanes},
 		{"POST /lanes/{site}/resume", administrator, s.resumeLane},
+		{"GET /incidents", administrator, s.incidents},
+		{"GET /incidents/{incident}", administrator, s.incident},
+		{"GET /incidents/{incident}/bundle", administrator, s.incidentBundle},
+		{"POST /incidents/{incident}/seen", administrator, s.incidentSeen},
 
 		{"GET /", user, s.nothing},
 	}

@@ -19,6 +19,10 @@ type Operating interface {
 	RequestPolls(ctx context.Context, keys []scraperclient.Key) (int, error)
 	ResumeSite(ctx context.Context, site string, confirmed bool) (quietUntil time.Time, err error)
 	ListNewChapters(ctx context.Context, limit int) ([]scraperclient.NewChapter, error)
+	ListIncidents(ctx context.Context, unresolved bool, offset, limit int) (scraperclient.Incidents, error)
+	GetIncident(ctx context.Context, id int64) (scraperclient.IncidentDetail, error)
+	SaveIncident(ctx context.Context, id int64) (scraperclient.Bundle, error)
+	ResolveIncident(ctx context.Context, id int64) error
 }
 
 // running is what waits for a person: the counts in the navigation of those

@@ -20,6 +20,8 @@ type operated struct {
 	counting *timestamppb.Timestamp
 	pruned   *timestamppb.Timestamp
 	news     []*scraperv1.NewChapter
+	// incidents are newest first; rows of "errors" link the one of their Series.
+	incidents []*scraperv1.GetIncidentResponse
 }
 
 // SetLanes sets the Lanes, in the order in which they are answered.
@@ -95,7 +97,7 @@ func (s *Scraper) ListWorklist(_ context.Context, r *scraperv1.ListWorklistReque
 	for _, st := range kept[:min(len(kept), int(cmp.Or(r.GetLimit(), 100)))] {
 		out.Items = append(out.Items, &scraperv1.WorklistItem{
 			Series: st.GetSeries(), Failure: st.GetFailure(), LastGoodRead: st.GetLastGoodRead(), NextPollAt: st.GetNextPollAt(), ForcedPollAt: st.GetForcedPollAt(),
-			ProposedUrl: st.GetProposedUrl(),
+			ProposedUrl: st.GetProposedUrl(), IncidentId: s.openIncident(st),
 		})
 	}
 	for _, l := range s.briefLanes() {
