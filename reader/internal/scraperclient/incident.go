@@ -46,6 +46,8 @@ type Evidence struct {
 	Size, Kept         int64
 	Removed            int
 	Text               string
+	// Cut is true when no more than the beginning was kept.
+	Cut bool
 }
 
 // IncidentDetail is one incident with what was read.
@@ -109,7 +111,7 @@ func (c *Client) GetIncident(ctx context.Context, id int64) (IncidentDetail, err
 	out := IncidentDetail{Incident: fromIncident(resp.GetIncident()), BundleSize: resp.GetBundleSize()}
 	for _, e := range resp.GetEvidence() {
 		ev := Evidence{
-			Address: e.GetAddress(), Status: int(e.GetStatus()), MediaType: e.GetMediaType(), Size: e.GetSize(), Kept: e.GetKept(), Removed: int(e.GetRemoved()), Text: e.GetText(),
+			Address: e.GetAddress(), Status: int(e.GetStatus()), MediaType: e.GetMediaType(), Size: e.GetSize(), Kept: e.GetKept(), Removed: int(e.GetRemoved()), Text: e.GetText(), Cut: e.GetCut(),
 		}
 		for _, h := range e.GetHeaders() {
 			ev.Headers = append(ev.Headers, Header{h.GetName(), h.GetValue()})

@@ -112,7 +112,7 @@ func (s *Server) incident(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	in, err := s.Scraper.GetIncident(r.Context(), id)
-	v := incidentView{Away: true, Heading: "Incident " + strconv.FormatInt(id, 10)}
+	v := incidentView{Away: true, ID: id, Heading: "Incident " + strconv.FormatInt(id, 10)}
 	switch {
 	case unanswered(err):
 	case err != nil:

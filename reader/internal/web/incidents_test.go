@@ -50,7 +50,7 @@ func TestAnIncidentIsShownAsText(t *testing.T) {
 	}
 	has(t, body, "<h1>Page list not understood</h1>", "Incident 1,043", "Pepper, chapter 91 · Sample", "&lt;script&gt;alert(1)&lt;/script&gt;", "<mark>[removed]</mark>",
 		"GET https://sample.example/c91  200  text/html  412 B\nserver: x", "whole, 1 secret removed", "1 answer before it", "Job 7781 is quarantined", "Sample is paused: two downloads",
-		"What stopped it: no list in the page", "Nothing else was touched", "mangrove retry sample s", "38 kB, fit for a bug report", `href="/incidents/1043/bundle" download`, "Mark as seen to", `href="/sites/sample/s"`)
+		"What stopped it: no list in the page", "and every other Site goes on.", "mangrove retry sample s", "38 kB, fit for a bug report", `href="/incidents/1043/bundle" download`, "Mark as seen to", `href="/sites/sample/s"`)
 	hasNot(t, body, "<script>alert", "This is over")
 	resp, body = s.get(mo, "/incidents/1043/bundle")
 	if resp.Header.Get("Content-Type") != "application/zip" || resp.Header.Get("Content-Disposition") != "attachment; filename=incident-1043.zip" || body != "PK bundle 1043" {
@@ -61,7 +61,7 @@ func TestAnIncidentIsShownAsText(t *testing.T) {
 		t.Errorf("%d to %q", resp.StatusCode, to)
 	}
 	_, body = s.get(mo, "/incidents/1043")
-	has(t, body, "This is over.", "Seen to ")
+	has(t, body, "that is a new incident", "Seen to ")
 	hasNot(t, body, "Mark as seen to")
 	for _, path := range []string{"/incidents/9", "/incidents/0", "/incidents/x", "/incidents/9/bundle", "/incidents?show=some", "/incidents?page=0", "/incidents?page=5000"} {
 		if resp, _ := s.get(mo, path); resp.StatusCode != http.StatusNotFound {
@@ -151,7 +151,7 @@ func TestIncidentsWithTheScraperAway(t *testing.T) {
 		if resp.StatusCode != http.StatusOK {
 			t.Errorf("%s: %d", path, resp.StatusCode)
 		}
-		has(t, body, "Scraper: unreachable since", "mangrove incident list")
+		has(t, body, "Scraper: unreachable since", "mangrove incident ")
 		hasNot(t, body, "Nothing waits", "Save bundle")
 	}
 	if resp, _ := s.get(mo, "/incidents/1/bundle"); resp.StatusCode != http.StatusServiceUnavailable {

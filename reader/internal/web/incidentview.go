@@ -81,9 +81,9 @@ type incidentView struct {
 	Facts []laneFact
 	Kind  pill
 	Help  incidentHelp
-	// Waits is true until it is resolved; End says how that was.
-	Waits bool
-	End   string
+	// Waits is true until it is resolved; Over and End say how that was.
+	Waits     bool
+	Over, End string
 	Poll  string
 }
 
@@ -112,9 +112,13 @@ type decisionLine struct {
 func incidentIn(in scraperclient.IncidentDetail, now time.Time) incidentView {
 	v := incidentView{
 		ID: in.ID, Heading: incidentHeading(in.Incident), Reason: in.Reason, Kind: kindWords(in.Kind), Waits: in.ResolvedAt.IsZero(), End: endOfIncident(in.Incident, now),
-		Alone: leftAlone(in.About), Help: helpFor(in.Incident), Name: cmp.Or(in.Title, in.Key.SeriesID),
+		Alone: leftAlone(in.Incident), Help: helpFor(in.Incident), Name: cmp.Or(in.Title, in.Key.SeriesID),
 	}
-	v.Sub = "Incident " + thousands(int(in.ID)) + " · " + lowerFirst(Moment(in.At, now)) + " · " + incidentAbout(in.Incident)
+	at := lowerFirst(Moment(in.At, now))
+	if !strings.Contains(at, ":") {
+		at = dated(in.At, now)
+	}
+	v.Sub = "Incident " + thousands(int(in.ID)) + " · " + at + " · " + incidentAbout(in.Incident)
 	for i, e := range in.Evidence {
 		a := answerOf(e)
 		if i == len(in.Evidence)-1 {
@@ -129,6 +133,11 @@ func incidentIn(in scraperclient.IncidentDetail, now time.Time) incidentView {
 	for _, d := range in.Decided {
 		text, tone := decisionWords(d, in.Incident)
 		v.Decided = append(v.Decided, decisionLine{tone, text, d.At, d.At.Local().Format("15:04:05")})
+	}
+	v.Over = "This is over."
+	if in.Resolution == "operator" {
+		// That somebody looked mends nothing by itself.
+		v.Over = "If it fails again, that is a new incident."
 	}
 	if in.About == "series" && v.Waits {
 		v.Poll = keyText(in.Key)
@@ -190,7 +199,7 @@ func answerOf(e scraperclient.Evidence) answer {
 		a.Note = "an empty answer"
 	case shown < e.Kept:
 		a.Note = "first " + size(shown) + "; more in the bundle"
-	case e.Kept < e.Size:
+	case e.Cut:
 		a.Note = "as much as was kept"
 	default:
 		a.Note = "whole"

@@ -120,8 +120,13 @@ func decisionWords(d scraperclient.Decision, in scraperclient.Incident) (text, t
 }
 
 // leftAlone says what was not touched.
-func leftAlone(about string) string {
-	switch about {
+func leftAlone(in scraperclient.Incident) string {
+	for _, d := range in.Decided {
+		if d.What == "circuit" && in.About != "circuit" {
+			return "Nothing else was touched: no faster pace, no file removed, and every other Site goes on."
+		}
+	}
+	switch in.About {
 	case "series":
 		return "Nothing else was touched: its chapters, its files and every other Series are as they were."
 	case "circuit":

@@ -77,16 +77,16 @@ func quoted(text []byte, i int) (from, to int, ok bool) {
 func within(text []byte, i int) (out []span) {
 	depth := 0
 	for i < len(text) {
-		switch c := text[i]; {
-		case c == '{' || c == '[':
+		switch text[i] {
+		case '{', '[':
 			depth++
 			i++
-		case c == '}' || c == ']':
+		case '}', ']':
 			if depth--; depth == 0 {
 				return out
 			}
 			i++
-		case c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == ',' || c == ':':
+		case ' ', '\t', '\r', '\n', ',', ':':
 			i++
 		default:
 			from, to, ok := quoted(text, i)

@@ -77,7 +77,7 @@ func (s *Server) GetIncident(ctx context.Context, r *scraperv1.GetIncidentReques
 	out := &scraperv1.GetIncidentResponse{Incident: s.incident(in), BundleSize: int64(len(bundle))}
 	for _, e := range in.Evidence {
 		m := &scraperv1.Evidence{
-			Address: e.Address, Status: int32(e.Status), MediaType: e.MediaType, Size: e.Size, Kept: int64(len(e.Body)), Removed: int32(e.Removed), Text: shown(e),
+			Address: e.Address, Status: int32(e.Status), MediaType: e.MediaType, Size: e.Size, Kept: int64(len(e.Body)), Removed: int32(e.Removed), Text: shown(e), Cut: e.Cut,
 		}
 		for _, h := range e.Headers {
 			m.Headers = append(m.Headers, &scraperv1.Header{Name: h.Name, Value: h.Value})

@@ -3784,7 +3784,9 @@ type Evidence struct {
 	// removed is how many places were blanked.
 	Removed int32 `protobuf:"varint,7,opt,name=removed,proto3" json:"removed,omitempty"`
 	// text is the beginning, at most 16 KiB; "" when it is no text.
-	Text          string `protobuf:"bytes,8,opt,name=text,proto3" json:"text,omitempty"`
+	Text string `protobuf:"bytes,8,opt,name=text,proto3" json:"text,omitempty"`
+	// cut is true when no more than the beginning was kept.
+	Cut           bool `protobuf:"varint,9,opt,name=cut,proto3" json:"cut,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3873,6 +3875,13 @@ func (x *Evidence) GetText() string {
 		return x.Text
 	}
 	return ""
+}
+
+func (x *Evidence) GetCut() bool {
+	if x != nil {
+		return x.Cut
+	}
+	return false
 }
 
 // Header is one header of an answer.
@@ -4654,7 +4663,7 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\x04what\x18\x02 \x01(\tR\x04what\x12\x0e\n" +
 	"\x02id\x18\x03 \x01(\tR\x02id\x12\x0e\n" +
 	"\x02to\x18\x04 \x01(\tR\x02to\x12\x16\n" +
-	"\x06reason\x18\x05 \x01(\tR\x06reason\"\xe8\x01\n" +
+	"\x06reason\x18\x05 \x01(\tR\x06reason\"\xfa\x01\n" +
 	"\bEvidence\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\x05R\x06status\x12\x1d\n" +
@@ -4664,7 +4673,8 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\x04size\x18\x05 \x01(\x03R\x04size\x12\x12\n" +
 	"\x04kept\x18\x06 \x01(\x03R\x04kept\x12\x18\n" +
 	"\aremoved\x18\a \x01(\x05R\aremoved\x12\x12\n" +
-	"\x04text\x18\b \x01(\tR\x04text\"2\n" +
+	"\x04text\x18\b \x01(\tR\x04text\x12\x10\n" +
+	"\x03cut\x18\t \x01(\bR\x03cut\"2\n" +
 	"\x06Header\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\"d\n" +
