@@ -42,6 +42,7 @@ func TestBodyKeepsNoSecret(t *testing.T) {
 		{"query, encoded", "text/html", `<a href="/go?to=%2Fx%3Ftoken%3DCANARY">`},
 		{"user information", "text/html", `<a href="https://me:CANARY@x.example/">`},
 		{"user information, escaped", "application/json", `"https:\/\/me:CANARY@x.example\/"`},
+		{"user information of a plain host", "text/html", `<a href="https://me:CANARY@x/">`},
 		{"title", "text/html", `<title>Hello CANARY@mail.example</title>`},
 		{"mail, encoded", "text/html", `<a href="mailto:CANARY%40mail.example">CANARY&#64;mail.example</a>`},
 		{"header in the text", "text/plain", "Cookie: a=CANARY; b=CANARY\nAuthorization: Basic CANARYxx==\n"},

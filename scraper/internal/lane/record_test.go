@@ -66,7 +66,7 @@ func TestARefusalIsOneIncidentAPause(t *testing.T) {
 }
 
 func TestAnOutageIsOneIncident(t *testing.T) {
-	b := setup(t, map[string][]string{"a": {"unreachable", "unreachable", "unfetchable", "ok"}})
+	b := setup(t, map[string][]string{"a": {"unreachable", "no-landmark", "unfetchable", "ok"}})
 	probe := func() {
 		b.exec(t, `UPDATE scraper.circuits SET until = now() - interval '1 second'`)
 		b.turn(t)
