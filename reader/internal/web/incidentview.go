@@ -84,7 +84,7 @@ type incidentView struct {
 	// Waits is true until it is resolved; Over and End say how that was.
 	Waits     bool
 	Over, End string
-	Poll  string
+	Poll      string
 }
 
 // answer is one answer of the Site, as text.

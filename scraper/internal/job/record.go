@@ -45,10 +45,13 @@ func (r *Runner) setAside(ctx context.Context, j Job, chapterID string, class fa
 	return err
 }
 
-// published ends what stood against a chapter that is visible now.
+// published ends what stood against a chapter that is visible now, whichever Job
+// brought it.
 func (r *Runner) published(ctx context.Context, j Job, chapterID string) {
 	if r.Incidents != nil {
-		r.Incidents.End(ctx, incident.End{About: []incident.About{incident.AboutChapter}, Key: j.Key, ChapterID: chapterID, Resolution: incident.GoodRead})
+		r.Incidents.End(ctx, incident.End{
+			About: []incident.About{incident.AboutChapter, incident.AboutJob}, Key: j.Key, ChapterID: chapterID, Resolution: incident.GoodRead,
+		})
 	}
 }
 

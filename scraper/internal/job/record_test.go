@@ -138,6 +138,19 @@ func TestAQuarantineKeepsThePage(t *testing.T) {
 	if err != nil || in.Subject != w.site.URL+"/c/2" || in.Reason != "no list in the page" || !strings.Contains(string(in.Checkpoint), `"published": [`) {
 		t.Errorf("%+v, %v, checkpoint %s", in.Incident, err, in.Checkpoint)
 	}
+	// Another Job reads it: that one's publication ends what the first left.
+	r.Adapter = w.adapter
+	if asked, err := w.db.RequestJob(t.Context(), key, true); !asked || err != nil {
+		t.Fatal(asked, err)
+	}
+	for range 2 {
+		if err := w.unit(t, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d := cmp.Diff([]string{want + " -> good_read"}, w.incidents(t)); d != "" {
+		t.Error(d)
+	}
 }
 
 // What waits is no incident of its own: the outage or the pause is, in the Lane.
