@@ -12,23 +12,30 @@ import (
 var patternKey = regexp.MustCompile(`(?i)(?:[a-z0-9_\-.$]{0,60}(?:` + secretWords + `)[a-z0-9_\-.]{0,60}|\b(?:sig|auth|sid))(?:\\{0,3}["'\x60])?\]?(\s*(?::|=)\s*)`)
 
 // keyed are the values of such names: a string, a bare word or number, and
-// whatever stands in an object or a list.
+// whatever stands in an object or a list. A name within a value that goes is not
+// looked at again, or names within names would be read once for each around them.
 func keyed(text []byte) (out []span) {
+	behind := 0
 	for _, at := range patternKey.FindAllSubmatchIndex(text, -1) {
+		if at[1] < behind {
+			continue
+		}
 		joined := string(text[at[2]:at[3]]) == "="
-		out = append(out, valueAt(text, at[1], joined)...)
+		var values []span
+		values, behind = valueAt(text, at[1], joined)
+		out = append(out, values...)
 	}
 	return out
 }
 
 // valueAt is the place of the value that begins at i; of an object or a list,
-// the places of all that is in it.
-func valueAt(text []byte, i int, joined bool) []span {
+// the places of all that is in it. behind is where it ends.
+func valueAt(text []byte, i int, joined bool) (values []span, behind int) {
 	if i >= len(text) || bytes.HasPrefix(text[i:], []byte(Mark)) {
-		return nil
+		return nil, i
 	}
 	if from, to, ok := quoted(text, i); ok {
-		return []span{{from, to}}
+		return []span{{from, to}}, to
 	}
 	if text[i] == '{' || text[i] == '[' {
 		return within(text, i)
@@ -40,13 +47,13 @@ func valueAt(text []byte, i int, joined bool) []span {
 	word := string(text[i:to])
 	switch strings.ToLower(word) {
 	case "", "null", "true", "false", "undefined", "none":
-		return nil
+		return nil, to
 	}
 	// A word after a colon may be prose or a type; a joined one is a value.
 	if joined || len(word) >= 16 || strings.ContainsAny(word, "0123456789") {
-		return []span{{i, to}}
+		return []span{{i, to}}, to
 	}
-	return nil
+	return nil, to
 }
 
 // quoted is what stands between the quotes that begin at i, to the end of the
@@ -74,7 +81,7 @@ func quoted(text []byte, i int) (from, to int, ok bool) {
 }
 
 // within are the values in the object or list that begins at i. Names stay.
-func within(text []byte, i int) (out []span) {
+func within(text []byte, i int) (out []span, behind int) {
 	depth := 0
 	for i < len(text) {
 		switch text[i] {
@@ -83,7 +90,7 @@ func within(text []byte, i int) (out []span) {
 			i++
 		case '}', ']':
 			if depth--; depth == 0 {
-				return out
+				return out, i
 			}
 			i++
 		case ' ', '\t', '\r', '\n', ',', ':':
@@ -106,7 +113,7 @@ func within(text []byte, i int) (out []span) {
 			i = next
 		}
 	}
-	return out
+	return out, i
 }
 
 // isText reports whether a body is text, by its type or by what it is.

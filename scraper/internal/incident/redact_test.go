@@ -3,6 +3,7 @@ package incident
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -145,6 +146,22 @@ func TestRedactionModel(t *testing.T) {
 			t.Fatalf("done again it is %q, was %q (%d)", again, got, removed)
 		}
 	})
+}
+
+// A page that was made to be slow is not: each is of the largest size that is kept.
+func TestHostileBodiesAreQuick(t *testing.T) {
+	t.Parallel()
+	for _, part := range []string{
+		`"token":[`, `"token":{"a":`, `"token":["a",`, `{"session":{"session":"`, `token=\\\"`, `<input "`, `<input type=hidden value='`, `a@b.`, `1.2.3.4.`, `::1:`, `?a=`, `;token=`,
+		`token`, `aaaaaaaaaaaaaaaa`, `/AAAAa0AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA`, `bearer `, `eyJaaaa.`, `https://a:`, "[removed]", `"`, `\\`, "\x00",
+	} {
+		body := []byte(strings.Repeat(part, 256<<10/len(part)))
+		before := time.Now()
+		got, _ := Body(body, "text/html", []string{"secret", "aaaaaaaa"})
+		if took := time.Since(before); took > 5*time.Second || len(got) > 64*len(body) {
+			t.Errorf("%q took %s and made %d bytes", part, took, len(got))
+		}
+	}
 }
 
 func FuzzBody(f *testing.F) {

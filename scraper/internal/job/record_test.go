@@ -34,6 +34,19 @@ func (w *workshop) unit(t *testing.T, r *job.Runner) error {
 	return work(incident.Begin(t.Context()), j)
 }
 
+// anew orders the Series again, inspects it and fetches one chapter.
+func (w *workshop) anew(t *testing.T, r *job.Runner) {
+	t.Helper()
+	if asked, err := w.db.RequestJob(t.Context(), key, true); !asked || err != nil {
+		t.Fatal(asked, err)
+	}
+	for range 2 {
+		if err := w.unit(t, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func (w *workshop) incidents(t *testing.T) (out []string) {
 	t.Helper()
 	rows, err := w.db.Incidents(t.Context(), false, 0, 10)
@@ -79,14 +92,7 @@ func TestAChapterSetAsideIsAnIncident(t *testing.T) {
 	if j := w.job(t); j.State != job.Done {
 		t.Fatalf("the Job is %s", j.State)
 	}
-	if asked, err := w.db.RequestJob(t.Context(), key, true); !asked || err != nil {
-		t.Fatal(asked, err)
-	}
-	for range 2 {
-		if err := w.unit(t, r); err != nil {
-			t.Fatal(err)
-		}
-	}
+	w.anew(t, r)
 	if d := cmp.Diff([]string{want + " -> good_read"}, w.incidents(t)); d != "" {
 		t.Error(d)
 	}
@@ -140,14 +146,7 @@ func TestAQuarantineKeepsThePage(t *testing.T) {
 	}
 	// Another Job reads it: that one's publication ends what the first left.
 	r.Adapter = w.adapter
-	if asked, err := w.db.RequestJob(t.Context(), key, true); !asked || err != nil {
-		t.Fatal(asked, err)
-	}
-	for range 2 {
-		if err := w.unit(t, r); err != nil {
-			t.Fatal(err)
-		}
-	}
+	w.anew(t, r)
 	if d := cmp.Diff([]string{want + " -> good_read"}, w.incidents(t)); d != "" {
 		t.Error(d)
 	}

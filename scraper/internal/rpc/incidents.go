@@ -64,13 +64,19 @@ func (s *Server) incident(r store.IncidentRow) *scraperv1.Incident {
 	return m
 }
 
+// bundle is an incident with its bundle.
+func (s *Server) bundle(ctx context.Context, id int64) (store.IncidentRow, []byte, error) {
+	in, err := s.Store.Incident(ctx, id)
+	if err != nil {
+		return in, nil, err
+	}
+	data, err := incident.Bundle(in.Incident, s.Version)
+	return in, data, err
+}
+
 // GetIncident answers one incident with what was read.
 func (s *Server) GetIncident(ctx context.Context, r *scraperv1.GetIncidentRequest) (*scraperv1.GetIncidentResponse, error) {
-	in, err := s.Store.Incident(ctx, r.GetId())
-	if err != nil {
-		return nil, err
-	}
-	bundle, err := incident.Bundle(in.Incident, s.Version)
+	in, bundle, err := s.bundle(ctx, r.GetId())
 	if err != nil {
 		return nil, err
 	}
@@ -101,11 +107,7 @@ func shown(e incident.Evidence) string {
 
 // SaveIncident answers the bundle of one incident.
 func (s *Server) SaveIncident(ctx context.Context, r *scraperv1.SaveIncidentRequest) (*scraperv1.SaveIncidentResponse, error) {
-	in, err := s.Store.Incident(ctx, r.GetId())
-	if err != nil {
-		return nil, err
-	}
-	bundle, err := incident.Bundle(in.Incident, s.Version)
+	in, bundle, err := s.bundle(ctx, r.GetId())
 	if err != nil {
 		return nil, err
 	}
