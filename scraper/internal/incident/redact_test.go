@@ -158,7 +158,7 @@ func TestHostileBodiesAreQuick(t *testing.T) {
 		body := []byte(strings.Repeat(part, 256<<10/len(part)))
 		before := time.Now()
 		got, _ := Body(body, "text/html", []string{"secret", "aaaaaaaa"})
-		if took := time.Since(before); took > 5*time.Second || len(got) > 64*len(body) {
+		if took := time.Since(before); took > 30*time.Second || len(got) > 64*len(body) {
 			t.Errorf("%q took %s and made %d bytes", part, took, len(got))
 		}
 	}
