@@ -408,6 +408,98 @@ CREATE TABLE scraper.holds (
 
 ALTER TABLE scraper.holds OWNER TO mangrove_owner;
 
+-- Name: incident_evidence; Type: TABLE; Schema: scraper; Owner: mangrove_owner
+
+CREATE TABLE scraper.incident_evidence (
+    incident_id bigint NOT NULL,
+    "position" integer NOT NULL,
+    at timestamp with time zone NOT NULL,
+    address text NOT NULL,
+    status integer NOT NULL,
+    media_type text DEFAULT ''::text NOT NULL,
+    headers jsonb DEFAULT '[]'::jsonb NOT NULL,
+    size bigint NOT NULL,
+    removed integer DEFAULT 0 NOT NULL,
+    cut boolean DEFAULT false NOT NULL,
+    body bytea NOT NULL,
+    CONSTRAINT incident_evidence_address_check CHECK ((octet_length(address) <= 2048)),
+    CONSTRAINT incident_evidence_body_check CHECK ((octet_length(body) <= 262144)),
+    CONSTRAINT incident_evidence_media_type_check CHECK ((octet_length(media_type) <= 256)),
+    CONSTRAINT incident_evidence_position_check CHECK ((("position" >= 1) AND ("position" <= 3))),
+    CONSTRAINT incident_evidence_removed_check CHECK ((removed >= 0)),
+    CONSTRAINT incident_evidence_size_check CHECK ((size >= 0))
+);
+
+ALTER TABLE scraper.incident_evidence OWNER TO mangrove_owner;
+
+-- Name: COLUMN incident_evidence.size; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.incident_evidence.size IS 'of the whole answer as it came; cut is true when body is less of it';
+
+-- Name: COLUMN incident_evidence.removed; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.incident_evidence.removed IS 'how many places were blanked in body';
+
+-- Name: incidents; Type: TABLE; Schema: scraper; Owner: mangrove_owner
+
+CREATE TABLE scraper.incidents (
+    id bigint NOT NULL,
+    kind text NOT NULL,
+    about text NOT NULL,
+    site text NOT NULL,
+    series_id text DEFAULT ''::text NOT NULL,
+    job_id bigint DEFAULT 0 NOT NULL,
+    chapter_id text DEFAULT ''::text NOT NULL,
+    subject text DEFAULT ''::text NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    decided jsonb DEFAULT '[]'::jsonb NOT NULL,
+    at timestamp with time zone NOT NULL,
+    last_at timestamp with time zone NOT NULL,
+    seen integer DEFAULT 1 NOT NULL,
+    checkpoint bytea,
+    resolved_at timestamp with time zone,
+    resolution text DEFAULT ''::text NOT NULL,
+    CONSTRAINT incidents_about_check CHECK ((about = ANY (ARRAY['series'::text, 'job'::text, 'chapter'::text, 'circuit'::text, 'hold'::text]))),
+    CONSTRAINT incidents_chapter_id_check CHECK ((octet_length(chapter_id) <= 2048)),
+    CONSTRAINT incidents_check CHECK (((resolution = ''::text) = (resolved_at IS NULL))),
+    CONSTRAINT incidents_check1 CHECK ((last_at >= at)),
+    CONSTRAINT incidents_checkpoint_check CHECK ((octet_length(checkpoint) <= 65536)),
+    CONSTRAINT incidents_decided_check CHECK (((jsonb_typeof(decided) = 'array'::text) AND (jsonb_array_length(decided) <= 20))),
+    CONSTRAINT incidents_job_id_check CHECK ((job_id >= 0)),
+    CONSTRAINT incidents_kind_check CHECK ((kind = ANY (ARRAY['network'::text, 'parser'::text, 'access'::text, 'storage'::text, 'page'::text, 'conflict'::text, 'stall'::text, 'unknown'::text]))),
+    CONSTRAINT incidents_reason_check CHECK ((octet_length(reason) <= 2048)),
+    CONSTRAINT incidents_resolution_check CHECK ((resolution = ANY (ARRAY[''::text, 'resumed'::text, 'retried'::text, 'released'::text, 'good_read'::text, 'operator'::text]))),
+    CONSTRAINT incidents_seen_check CHECK ((seen > 0)),
+    CONSTRAINT incidents_series_id_check CHECK ((octet_length(series_id) <= 2048)),
+    CONSTRAINT incidents_site_check CHECK ((octet_length(site) <= 512)),
+    CONSTRAINT incidents_subject_check CHECK ((octet_length(subject) <= 2048))
+);
+
+ALTER TABLE scraper.incidents OWNER TO mangrove_owner;
+
+-- Name: COLUMN incidents.about; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.incidents.about IS 'what the failure stopped; what ends that resolves the incident';
+
+-- Name: COLUMN incidents.seen; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.incidents.seen IS 'how often the same happened while it stood unresolved';
+
+-- Name: COLUMN incidents.checkpoint; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.incidents.checkpoint IS 'the Job''s checkpoint as it was then';
+
+-- Name: incidents_id_seq; Type: SEQUENCE; Schema: scraper; Owner: mangrove_owner
+
+ALTER TABLE scraper.incidents ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME scraper.incidents_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 -- Name: job_chapters; Type: TABLE; Schema: scraper; Owner: mangrove_owner
 
 CREATE TABLE scraper.job_chapters (
@@ -851,6 +943,16 @@ ALTER TABLE ONLY scraper.follows
 ALTER TABLE ONLY scraper.holds
     ADD CONSTRAINT holds_pkey PRIMARY KEY (kind);
 
+-- Name: incident_evidence incident_evidence_pkey; Type: CONSTRAINT; Schema: scraper; Owner: mangrove_owner
+
+ALTER TABLE ONLY scraper.incident_evidence
+    ADD CONSTRAINT incident_evidence_pkey PRIMARY KEY (incident_id, "position");
+
+-- Name: incidents incidents_pkey; Type: CONSTRAINT; Schema: scraper; Owner: mangrove_owner
+
+ALTER TABLE ONLY scraper.incidents
+    ADD CONSTRAINT incidents_pkey PRIMARY KEY (id);
+
 -- Name: job_chapters job_chapters_pkey; Type: CONSTRAINT; Schema: scraper; Owner: mangrove_owner
 
 ALTER TABLE ONLY scraper.job_chapters
@@ -955,6 +1057,10 @@ CREATE INDEX chapter_fetches_old ON scraper.chapter_fetches USING btree (fetched
 
 CREATE INDEX chapters_announced ON scraper.chapters USING btree (announced_at DESC) WHERE (announced_at IS NOT NULL);
 
+-- Name: incidents_open; Type: INDEX; Schema: scraper; Owner: mangrove_owner
+
+CREATE INDEX incidents_open ON scraper.incidents USING btree (site, series_id) WHERE (resolved_at IS NULL);
+
 -- Name: job_chapters_set_aside; Type: INDEX; Schema: scraper; Owner: mangrove_owner
 
 CREATE INDEX job_chapters_set_aside ON scraper.job_chapters USING btree (chapter_id) WHERE (state = 'set_aside'::text);
@@ -1047,6 +1153,11 @@ ALTER TABLE ONLY scraper.chapters
 
 ALTER TABLE ONLY scraper.discovery_skips
     ADD CONSTRAINT discovery_skips_discovery_id_fkey FOREIGN KEY (discovery_id) REFERENCES scraper.discoveries(id) ON DELETE CASCADE;
+
+-- Name: incident_evidence incident_evidence_incident_id_fkey; Type: FK CONSTRAINT; Schema: scraper; Owner: mangrove_owner
+
+ALTER TABLE ONLY scraper.incident_evidence
+    ADD CONSTRAINT incident_evidence_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES scraper.incidents(id) ON DELETE CASCADE;
 
 -- Name: job_chapters job_chapters_job_id_fkey; Type: FK CONSTRAINT; Schema: scraper; Owner: mangrove_owner
 
@@ -1172,6 +1283,14 @@ GRANT SELECT,UPDATE ON TABLE scraper.follows TO mangrove_scraper;
 -- Name: TABLE holds; Type: ACL; Schema: scraper; Owner: mangrove_owner
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.holds TO mangrove_scraper;
+
+-- Name: TABLE incident_evidence; Type: ACL; Schema: scraper; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.incident_evidence TO mangrove_scraper;
+
+-- Name: TABLE incidents; Type: ACL; Schema: scraper; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.incidents TO mangrove_scraper;
 
 -- Name: TABLE job_chapters; Type: ACL; Schema: scraper; Owner: mangrove_owner
 

@@ -33,6 +33,8 @@ type Failing struct {
 	ProposedURL string
 	// Muted is when a person muted the failure; zero while it is shown.
 	Muted time.Time
+	// IncidentID is that of a page that is not understood, 0 without one.
+	IncidentID int64
 }
 
 // OutcomeCount counts failing Series by word: those shown, and those muted.
@@ -166,7 +168,7 @@ func (c *Client) ListWorklist(ctx context.Context, q WorklistQuery) (Worklist, e
 		out.Items = append(out.Items, Failing{
 			Series: fromSeries(i.GetSeries()), Failure: Failure{Outcome: i.GetFailure().GetOutcome(), Since: when(i.GetFailure().GetFailingSince())},
 			LastGoodRead: when(i.GetLastGoodRead()), NextPollAt: when(i.GetNextPollAt()), ForcedPoll: when(i.GetForcedPollAt()),
-			ProposedURL: i.GetProposedUrl(), Muted: when(i.GetMutedAt()),
+			ProposedURL: i.GetProposedUrl(), Muted: when(i.GetMutedAt()), IncidentID: i.GetIncidentId(),
 		})
 	}
 	for _, n := range resp.GetCounts() {

@@ -13,7 +13,7 @@ import (
 )
 
 // fill replaces the wildcards of a pattern with things that exist.
-var fill = strings.NewReplacer("{job}", "1", "{title}", "1", "{book}", "1", "{page}", "1", "{site}", "sample", "{series}", "s", "{$}", "", "{digest}", "x", "{file}", "app.css")
+var fill = strings.NewReplacer("{incident}", "1", "{job}", "1", "{title}", "1", "{book}", "1", "{page}", "1", "{site}", "sample", "{series}", "s", "{$}", "", "{digest}", "x", "{file}", "app.css")
 
 func TestEveryRouteByWho(t *testing.T) {
 	t.Parallel()

@@ -212,6 +212,8 @@ func (s *Server) pieces(ctx context.Context, u account.User, q url.Values, state
 		return s.scraperPieces(ctx, q, out)
 	case "job":
 		return s.jobPieces(ctx, q, out)
+	case "incidents":
+		return s.incidentsPieces(ctx, q, out)
 	case "library":
 		v, err := s.libraryView(ctx, u.ID)
 		if err != nil {

@@ -24,6 +24,10 @@ type Operating interface {
 	ResumeSite(ctx context.Context, site string, confirmed bool) (quietUntil time.Time, err error)
 	ListNewChapters(ctx context.Context, limit int) ([]scraperclient.NewChapter, error)
 	Queueing
+	ListIncidents(ctx context.Context, unresolved bool, offset, limit int) (scraperclient.Incidents, error)
+	GetIncident(ctx context.Context, id int64) (scraperclient.IncidentDetail, error)
+	SaveIncident(ctx context.Context, id int64) (scraperclient.Bundle, error)
+	ResolveIncident(ctx context.Context, id int64) error
 }
 
 // running is what waits for a person: the counts in the navigation of those

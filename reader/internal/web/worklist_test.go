@@ -303,18 +303,22 @@ func TestRunningIsForAdministrators(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.failing("alpha", "1", "Ash", "not_found", 3)
+	s.scraper.SetIncidents(incident(1, nil))
 	mo := s.claim()
 	s.know()
 	_, body := s.get(mo, "/")
-	has(t, body, `href="/worklist"`, `href="/lanes"`)
+	has(t, body, `href="/worklist"`, `href="/lanes"`, `href="/incidents"`)
 	for _, role := range []string{"member", "guest"} {
 		if _, err := s.pool.Exec(t.Context(), "UPDATE users SET role = $1", role); err != nil {
 			t.Fatal(err)
 		}
-		for _, path := range []string{"/worklist", "/lanes", "/events?view=worklist", "/events?view=lanes"} {
+		for _, path := range []string{"/worklist", "/lanes", "/incidents", "/incidents/1", "/incidents/1/bundle", "/events?view=worklist", "/events?view=lanes", "/events?view=incidents"} {
 			if resp, _ := s.get(mo, path); resp.StatusCode != http.StatusNotFound {
 				t.Errorf("%s answers a %s with %d", path, role, resp.StatusCode)
 			}
+		}
+		if resp, _ := s.post(mo, "/incidents/1/seen", nil); resp.StatusCode != http.StatusNotFound {
+			t.Errorf("a %s may say that an incident is seen to: %d", role, resp.StatusCode)
 		}
 		if resp, _ := s.post(mo, "/worklist/poll", url.Values{"key": {"alpha/1"}}); resp.StatusCode != http.StatusNotFound || len(s.scraper.Polls()) != 0 {
 			t.Errorf("a %s may ask for Polls: %d", role, resp.StatusCode)

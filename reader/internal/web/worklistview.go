@@ -64,6 +64,8 @@ type failingRow struct {
 	// Proposed says that the Site sends readers elsewhere for good, "" when it does
 	// not; Move leads to moving the Series, there if so.
 	Proposed, Move string
+	// Incident shows the page that is not understood, "" without one.
+	Incident string
 	// URL is the Series on its Site, "" when that is no address for a browser.
 	URL string
 }
@@ -249,6 +251,9 @@ func (k worklistKnown) row(f scraperclient.Failing, now time.Time) failingRow {
 	}
 	if f.ProposedURL != "" {
 		r.Proposed = r.Meta + " sends readers elsewhere for good"
+	}
+	if f.IncidentID != 0 {
+		r.Incident = incidentAddress(f.IncidentID)
 	}
 	if f.Series.HasCover {
 		r.Cover = siteCoverAddress(key)

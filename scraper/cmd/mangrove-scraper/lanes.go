@@ -13,6 +13,7 @@ import (
 	"mangrove/internal/fault"
 	"mangrove/scraper/internal/cover"
 	"mangrove/scraper/internal/fetch"
+	"mangrove/scraper/internal/incident"
 	"mangrove/scraper/internal/inventory"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/lane"
@@ -42,6 +43,9 @@ type lanes struct {
 	// afterCrash is true when the run before this one failed; the first look at
 	// each Site's Jobs then asks which of them it was (JOB-12).
 	afterCrash bool
+	// incidents is what each Lane's Recorder is made of; without a Store they
+	// record nothing.
+	incidents incident.Recorder
 
 	mu      sync.Mutex
 	working map[string]*lane.Lane
@@ -267,11 +271,13 @@ func (l *lanes) work(ctx context.Context, a source.Adapter, k *keeper, claim *st
 	})
 	defer client.Close()
 	heard := gate.Listen(client)
+	recorder := l.incidents
+	recorder.Checkpoint = incident.Checkpoints(l.cfg.LibraryDir, site)
 	w := lane.New(lane.Options{
-		Adapter: a, Fetcher: heard, Store: claim, Queue: queue.New(claim), Covers: l.covers, Hub: l.hub, Gate: gate, Held: claim.Held, Log: l.log,
+		Adapter: a, Fetcher: heard, Store: claim, Queue: queue.New(claim), Covers: l.covers, Hub: l.hub, Gate: gate, Held: claim.Held, Log: l.log, Incidents: &recorder,
 		Runner: &job.Runner{
 			Library: l.cfg.LibraryDir, Store: claim, Marker: inventory.NewMarker(l.cfg.LibraryDir, l.db), Hub: l.hub, Adapter: a, Fetcher: heard,
-			Generator: "Mangrove " + version, Floor: claim.FreeSpaceFloor,
+			Incidents: &recorder, Generator: "Mangrove " + version, Floor: claim.FreeSpaceFloor,
 		},
 	})
 	l.mu.Lock()

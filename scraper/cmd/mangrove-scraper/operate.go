@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"mangrove/internal/config"
 	"mangrove/internal/fault"
+	"mangrove/internal/logging"
 	"mangrove/internal/pg"
 	"mangrove/scraper/internal/circuit"
+	"mangrove/scraper/internal/incident"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/queue"
 	"mangrove/scraper/internal/source"
@@ -17,25 +20,33 @@ import (
 )
 
 var errUsage = errors.New("usage: mangrove-scraper [after-crash | migrate | downgrade VERSION | version | queue | start JOB|--all | pause JOB|--all | resume SITE|JOB | " +
-	"retry JOB|--all|SITE SERIES | cancel JOB | release queue|storage | site label | site check FILE [URL]]")
+	"retry JOB|--all|SITE SERIES | cancel JOB | release queue|storage | incident list|show N|save N FILE | site label | site check FILE [URL]]")
 
 // operate does what an operator asks of the queue and the circuits, straight in
 // the database: it works while the scraper is parked, and a running one hears of
 // it within a minute.
 func operate(ctx context.Context, cfg config.Config, args []string) error {
-	var do func(context.Context, *store.Store) (string, error)
+	var do func(context.Context, *store.Store, *incident.Recorder) (string, error)
 	switch {
 	case len(args) == 1 && args[0] == "queue":
 		do = list
 	case len(args) == 2 && actOf(args[0], args[1]) != nil:
 		do = actOf(args[0], args[1])
 	case len(args) == 2 && args[0] == "resume":
-		do = func(ctx context.Context, db *store.Store) (string, error) { return resume(ctx, db, args[1]) }
+		do = func(ctx context.Context, db *store.Store, r *incident.Recorder) (string, error) {
+			return resume(ctx, db, r, args[1])
+		}
 	case len(args) == 2 && args[0] == "release" && (args[1] == "queue" || args[1] == "storage"):
-		do = func(ctx context.Context, db *store.Store) (string, error) { return release(ctx, db, args[1]) }
+		do = func(ctx context.Context, db *store.Store, r *incident.Recorder) (string, error) {
+			return release(ctx, db, r, args[1])
+		}
 	case len(args) == 3 && args[0] == "retry":
-		do = func(ctx context.Context, db *store.Store) (string, error) {
-			return retry(ctx, db, source.Key{Site: args[1], SeriesID: args[2]})
+		do = func(ctx context.Context, db *store.Store, r *incident.Recorder) (string, error) {
+			return retry(ctx, db, r, source.Key{Site: args[1], SeriesID: args[2]})
+		}
+	case len(args) >= 2 && args[0] == "incident":
+		if do = incidents(args[1:]); do == nil {
+			return &exit{config.ExitSettings, errUsage}
 		}
 	default:
 		return &exit{config.ExitSettings, errUsage}
@@ -49,7 +60,11 @@ func operate(ctx context.Context, cfg config.Config, args []string) error {
 		return &exit{config.ExitConfig, err}
 	}
 	defer pool.Close()
-	said, err := do(ctx, store.New(pool))
+	// A running scraper starts new files; here a line is added.
+	log := logging.New(os.Stderr, "scraper", "warn")
+	events := incident.AppendEventLog(incident.EventLogPath(cfg.DataDir), log)
+	db := store.New(pool).Tell(events)
+	said, err := do(ctx, db, &incident.Recorder{Store: db, Events: events, Log: log})
 	if fault.Is(err, fault.Away) {
 		return &exit{config.ExitDatabase, fmt.Errorf("the database does not answer: %s", connectReason(err))}
 	}
@@ -60,7 +75,7 @@ func operate(ctx context.Context, cfg config.Config, args []string) error {
 }
 
 // resume closes a Site's circuit (CIRC-3).
-func resume(ctx context.Context, db *store.Store, site string) (string, error) {
+func resume(ctx context.Context, db *store.Store, r *incident.Recorder, site string) (string, error) {
 	lanes, err := db.Lanes(ctx)
 	if err != nil {
 		return "", err
@@ -81,23 +96,35 @@ func resume(ctx context.Context, db *store.Store, site string) (string, error) {
 		if err == nil && !moved {
 			err = fmt.Errorf("the circuit of %s moved meanwhile; look again", site)
 		}
+		if err == nil {
+			acted(ctx, r, "resume", incident.Resumed, source.Key{Site: site})
+		}
 		return fmt.Sprintf("%s is asked again (it was %s since %s)", site, c.State, c.Since.Format(time.RFC3339)), err
 	}
 	return "", fmt.Errorf("no Site is called %q", site)
 }
 
+// acted tells what an operator did, and ends the incidents that waited for it.
+func acted(ctx context.Context, r *incident.Recorder, act string, as incident.Resolution, key source.Key) {
+	r.Acted(act, key)
+	r.End(ctx, incident.Ended(as, key))
+}
+
 // release ends a Hold.
-func release(ctx context.Context, db *store.Store, kind string) (string, error) {
+func release(ctx context.Context, db *store.Store, r *incident.Recorder, kind string) (string, error) {
 	was, err := db.ReleaseHold(ctx, kind)
 	if err == nil && !was {
 		return fmt.Sprintf("there is no %s Hold", kind), nil
+	}
+	if err == nil {
+		acted(ctx, r, "release "+kind, incident.Released, source.Key{})
 	}
 	return fmt.Sprintf("the %s Hold is released; downloads go on", kind), err
 }
 
 // retry puts a Job that was set aside back in the queue, with its counts set back
 // and nothing deleted (JOB-5).
-func retry(ctx context.Context, db *store.Store, key source.Key) (string, error) {
+func retry(ctx context.Context, db *store.Store, r *incident.Recorder, key source.Key) (string, error) {
 	j, ok, err := db.LatestJob(ctx, key)
 	if err != nil {
 		return "", err
@@ -109,10 +136,11 @@ func retry(ctx context.Context, db *store.Store, key source.Key) (string, error)
 		return fmt.Sprintf("Job %d is under way (%s)", j.ID, j.State), nil
 	}
 	done, err := queue.Do(ctx, db, queue.Retry, j.ID)
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", err
-	case done.Job.ID != j.ID:
+	}
+	acted(ctx, r, "retry", incident.Retried, key)
+	if done.Job.ID != j.ID {
 		return "a new Job is requested for " + key.String(), nil
 	}
 	return fmt.Sprintf("Job %d is back in the queue (it was %s)", j.ID, j.State), nil

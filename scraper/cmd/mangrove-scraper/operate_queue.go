@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"mangrove/scraper/internal/incident"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/queue"
 	"mangrove/scraper/internal/store"
@@ -18,7 +19,7 @@ import (
 const listed = 200
 
 // list prints the queue: what is under way or waits, and what was set aside.
-func list(ctx context.Context, db *store.Store) (string, error) {
+func list(ctx context.Context, db *store.Store, _ *incident.Recorder) (string, error) {
 	states := slices.DeleteFunc(job.States(), func(s job.State) bool { return s == job.Done || s == job.Cancelled })
 	jobs, err := db.ListJobs(ctx, states, "", 0, listed+1)
 	if err != nil {
@@ -64,7 +65,7 @@ func clipped(s string, most int) string {
 // actOf is what a verb does to one Job, or to all; nil when it is not such a verb.
 // A scraper that runs hears of it within a minute, and a unit of work under way
 // ends first.
-func actOf(verb, what string) func(context.Context, *store.Store) (string, error) {
+func actOf(verb, what string) func(context.Context, *store.Store, *incident.Recorder) (string, error) {
 	act := queue.Act(verb)
 	if !slices.Contains(queue.Acts(), act) {
 		return nil
@@ -76,11 +77,16 @@ func actOf(verb, what string) func(context.Context, *store.Store) (string, error
 	if err != nil || id < 1 {
 		return nil
 	}
-	return func(ctx context.Context, db *store.Store) (string, error) {
+	return func(ctx context.Context, db *store.Store, r *incident.Recorder) (string, error) {
 		done, err := queue.Do(ctx, db, act, id)
 		switch {
 		case err != nil:
 			return "", err
+		}
+		if done.Changed {
+			told(ctx, r, act, done)
+		}
+		switch {
 		case done.Job.ID != id:
 			return fmt.Sprintf("Job %d has ended; Job %d takes its place (%s)", id, done.Job.ID, done.Job.State), nil
 		case !done.Changed:
@@ -90,17 +96,29 @@ func actOf(verb, what string) func(context.Context, *store.Store) (string, error
 	}
 }
 
-func actOnAll(act queue.Act) func(context.Context, *store.Store) (string, error) {
+func actOnAll(act queue.Act) func(context.Context, *store.Store, *incident.Recorder) (string, error) {
 	switch act {
 	case queue.Pause:
-		return func(ctx context.Context, db *store.Store) (string, error) {
+		return func(ctx context.Context, db *store.Store, _ *incident.Recorder) (string, error) {
 			return "all downloads are on hold; mangrove release queue lets them go on", db.SetHold(ctx, queue.HoldQueue, "by an operator", time.Now())
 		}
 	case queue.Start, queue.Retry:
-		return func(ctx context.Context, db *store.Store) (string, error) {
+		return func(ctx context.Context, db *store.Store, r *incident.Recorder) (string, error) {
 			all, err := queue.DoAll(ctx, db, act, time.Now())
+			for _, done := range all {
+				told(ctx, r, act, done)
+			}
 			return fmt.Sprintf("%d Jobs moved", len(all)), err
 		}
 	}
 	return nil
+}
+
+// told tells what an operator did to a Job, and ends what waited for a Retry.
+func told(ctx context.Context, r *incident.Recorder, act queue.Act, done queue.Done) {
+	if act == queue.Retry {
+		acted(ctx, r, string(act), incident.Retried, done.Job.Key)
+		return
+	}
+	r.Acted(string(act), done.Job.Key)
 }

@@ -3,28 +3,19 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"mangrove/internal/config"
 	"mangrove/internal/fault"
-	"mangrove/internal/pgtest"
 	"mangrove/scraper/internal/circuit"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/source"
-	"mangrove/scraper/internal/store"
 )
 
 func TestOperate(t *testing.T) {
-	urls := pgtest.New(t)
-	db := store.New(pgtest.Pool(t, urls.Scraper, store.Schema, nil))
-	cfg := config.Config{DatabaseURLFile: filepath.Join(t.TempDir(), "scraper.url")}
-	if err := os.WriteFile(cfg.DatabaseURLFile, []byte(urls.Scraper), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	db, cfg, _ := newDesk(t)
 	ctx := t.Context()
 	key := source.Key{Site: "sample", SeriesID: "s"}
 	if err := db.EnsureListed(ctx, key.Site, source.Series{ID: "s", Title: "S", URL: "http://x"}); err != nil {
@@ -105,7 +96,7 @@ func TestOperate(t *testing.T) {
 	if err := do("pause", "4711"); !fault.Is(err, fault.NotFound) {
 		t.Errorf("no such Job: %v", err)
 	}
-	said, err := list(ctx, db)
+	said, err := list(ctx, db, nil)
 	if err != nil || !strings.HasPrefix(said, "Hold queue since ") || !strings.HasSuffix(said, "the queue is empty") {
 		t.Errorf("the queue: %q, %v", said, err)
 	}

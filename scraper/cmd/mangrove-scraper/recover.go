@@ -2,13 +2,18 @@ package main
 
 import (
 	"context"
+	"errors"
+	"strconv"
 	"time"
 
 	"go.uber.org/zap"
 
+	"mangrove/internal/fault"
+	"mangrove/scraper/internal/incident"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/source"
+	"mangrove/scraper/internal/stall"
 	"mangrove/scraper/internal/store"
 )
 
@@ -27,6 +32,7 @@ func (l *lanes) recover(ctx context.Context, site source.Site, db *store.Claim) 
 		}
 		for _, j := range poison {
 			l.log.Error("a Job brought the scraper down twice and is quarantined", zap.Int64("job", j.ID), zap.Stringer("series", j.Key))
+			l.recordJob(ctx, j, fault.New(fault.Unknown, "go on with", j.Key.String(), errors.New(j.Reason)))
 		}
 	}
 	n, err := db.RecoverJobs(ctx, []string{site.Key})
@@ -38,4 +44,23 @@ func (l *lanes) recover(ctx context.Context, site source.Site, db *store.Claim) 
 	}
 	// What it was doing then has been looked at now.
 	return db.SetActivity(ctx, site.Key, lane.Idle, "")
+}
+
+// stalled keeps a stall as an incident (STALL-4).
+func (l *lanes) stalled(ctx context.Context, s stall.Stall) {
+	l.recordJob(ctx, s.Job, fault.Newf(fault.Stall, "download", s.Job.Key.String(), "%s; its checkpoint stands at %s", s.Job.Reason, s.Fingerprint[:12]))
+}
+
+// recordJob keeps as an incident what was decided about a Job outside its unit of work.
+func (l *lanes) recordJob(ctx context.Context, j job.Job, cause error) {
+	recorder := l.incidents
+	for _, site := range l.sites() {
+		if site.Key == j.Key.Site {
+			recorder.Checkpoint = incident.Checkpoints(l.cfg.LibraryDir, site)
+		}
+	}
+	recorder.Record(ctx, incident.Happening{
+		Kind: j.Class, About: incident.AboutJob, Key: j.Key, JobID: j.ID, Cause: cause,
+		Decided: []incident.Decision{{What: "job", ID: strconv.FormatInt(j.ID, 10), To: string(j.State), Reason: string(j.Class)}},
+	})
 }

@@ -23,6 +23,7 @@ import (
 	"mangrove/scraper/internal/browser"
 	"mangrove/scraper/internal/cover"
 	"mangrove/scraper/internal/follow"
+	"mangrove/scraper/internal/incident"
 	"mangrove/scraper/internal/inventory"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/live"
@@ -67,7 +68,9 @@ func run(ctx context.Context, cfg config.Config, afterCrash bool, log *zap.Logge
 		return &exit{config.ExitConfig, fmt.Errorf("%s: %w", config.DatabaseURLScraper, err)}
 	}
 	defer pool.Close()
-	db := store.New(pool)
+	events := incident.NewEventLog(incident.EventLogPath(cfg.DataDir), log)
+	db := store.New(pool).Tell(events)
+	recorder := &incident.Recorder{Store: db, Events: events, Log: log}
 	hub := live.NewHub()
 	covers := cover.New(filepath.Join(cfg.DataDir, "scraper", "covers"))
 
@@ -97,13 +100,13 @@ func run(ctx context.Context, cfg config.Config, afterCrash bool, log *zap.Logge
 		}
 	}
 	lanes := newLanes(cfg, log, db, claims, hub, covers, pages)
-	lanes.afterCrash = afterCrash
+	lanes.afterCrash, lanes.incidents = afterCrash, *recorder
 	wake := lanes.wake
 
 	server := grpcserver.New(log, grpc.Creds(grpcserver.PeerCredentials(os.Geteuid())))
 	edge := &rpc.Server{
 		Version: version, Started: time.Now(), Store: db, Covers: covers, Hub: hub, Adapters: registry, Wake: wake, Searches: lanes, Browser: pages.Available, Unread: described.unread,
-		Follows: &follow.Reconciler{Store: db, Queue: queue.New(db), Adapters: registry, Wake: wake}, Paces: lanes, StopJob: lanes.StopJob, Probes: lanes,
+		Follows: &follow.Reconciler{Store: db, Queue: queue.New(db), Adapters: registry, Wake: wake}, Paces: lanes, StopJob: lanes.StopJob, Probes: lanes, Recorder: recorder,
 	}
 	scraperv1.RegisterScraperServiceServer(server.Server, edge)
 	scraperv1.RegisterQueueServiceServer(server.Server, edge)
@@ -127,7 +130,7 @@ func run(ctx context.Context, cfg config.Config, afterCrash bool, log *zap.Logge
 
 	err = waitForDatabase(ctx, pool, log)
 	if err == nil && ctx.Err() == nil {
-		err = prepare(ctx, cfg, db, inventory.NewMarker(cfg.LibraryDir, db), adapters, log)
+		err = prepare(ctx, cfg, db, recorder, inventory.NewMarker(cfg.LibraryDir, db), adapters, log)
 	}
 	if err == nil && ctx.Err() == nil {
 		work(ctx, cfg, pool, db, server, lanes, adapters, described, discovery, log)
@@ -179,7 +182,7 @@ func pause(ctx context.Context, d time.Duration) {
 
 // prepare looks at what an earlier process left: the library's identity, and
 // stages whose chapters are committed.
-func prepare(ctx context.Context, cfg config.Config, db *store.Store, marker *inventory.Marker, adapters []source.Adapter, log *zap.Logger) error {
+func prepare(ctx context.Context, cfg config.Config, db *store.Store, recorder *incident.Recorder, marker *inventory.Marker, adapters []source.Adapter, log *zap.Logger) error {
 	err := marker.Establish(ctx)
 	if err == nil {
 		err = publish.Probe(cfg.LibraryDir)
@@ -191,6 +194,9 @@ func prepare(ctx context.Context, cfg config.Config, db *store.Store, marker *in
 		if herr := db.SetHold(ctx, "storage", job.Reason(err), time.Now()); herr != nil {
 			return herr
 		}
+		recorder.Record(ctx, incident.Happening{
+			Kind: fault.Storage, About: incident.AboutHold, Cause: err, Decided: []incident.Decision{{What: "hold", ID: "storage", To: "held"}},
+		})
 	case err != nil:
 		return err
 	}
@@ -242,7 +248,7 @@ func work(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, db *store.
 	}
 	running.Go(func() { described.watch(ctx, db, lanes) })
 	server.Set(grpcserver.Readiness, true)
-	watchdog := &stall.Watch{Library: cfg.LibraryDir, Store: db, Sites: lanes.sites, Stop: lanes.StopJob, Log: log}
+	watchdog := &stall.Watch{Library: cfg.LibraryDir, Store: db, Sites: lanes.sites, Stop: lanes.StopJob, Stalled: lanes.stalled, Log: log}
 	ready, pruned, looked, discovered := true, time.Time{}, time.Now(), time.Time{}
 	for ctx.Err() == nil {
 		ping, cancel := context.WithTimeout(ctx, 3*time.Second)

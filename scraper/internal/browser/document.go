@@ -120,6 +120,7 @@ func (p *page) answered(e proto.FetchRequestPaused, u *url.URL) error {
 		ctx, cancel := context.WithTimeout(p.tab.ctx, answerWithin)
 		defer cancel()
 		body, _ := body(session{ctx, p.tab.client, p.tab.id}, e)
+		fetch.Note(p.whole.ctx, u.String(), status, header, body, nil)
 		p.fail(fetch.Unmasked(p.request.URL, refused, header, body, time.Now()))
 		return nil
 	}
@@ -132,6 +133,7 @@ func (p *page) answered(e proto.FetchRequestPaused, u *url.URL) error {
 	}
 	mediaType, err := fetch.Page(p.request.URL, header, body)
 	if err != nil {
+		fetch.Note(p.whole.ctx, u.String(), status, header, body, nil)
 		p.fail(err)
 		return nil
 	}

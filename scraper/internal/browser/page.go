@@ -171,6 +171,8 @@ func (p *page) load() (*source.Response, error) {
 		return nil, errors.New("it showed a page that no answer was seen for")
 	}
 	body := []byte(html)
+	// What the adapter is handed is what the scripts made, not what was sent.
+	fetch.Note(p.whole.ctx, p.doc.url.String(), http.StatusOK, http.Header{"Content-Type": {"text/html; charset=utf-8"}}, body, nil)
 	// What the scripts made of it is judged once more: a challenge may come late.
 	if _, err := fetch.Page(p.request.URL, http.Header{"Content-Type": {"text/html"}}, body); err != nil {
 		return nil, err

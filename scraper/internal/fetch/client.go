@@ -200,6 +200,7 @@ func (c *Client) send(ctx context.Context, r source.Request, before *partial) (*
 		// Reading a little also lets the connection be used again.
 		head, _ := io.ReadAll(io.LimitReader(resp.Body, challengeHead))
 		err = Unmasked(r.URL, err, resp.Header, head, time.Now())
+		note(ctx, resp, head)
 		if !fault.Is(err, fault.Network) {
 			// Before the slot is given back: who waits for it may be of this Batch.
 			r.Batch.End()
@@ -240,9 +241,16 @@ func (c *Client) send(ctx context.Context, r source.Request, before *partial) (*
 	case err != nil:
 		return nil, nil, transportFault(r.URL, err, true)
 	case long:
+		note(ctx, resp, out.Body)
 		return nil, nil, TooLarge(r.URL)
 	}
-	if err := bodyFault(r.URL, r.Want, out.MediaType, out.Body); err != nil {
+	// A page image is evidence only where it is none: the pages of a chapter would
+	// push out the page that named them.
+	err = bodyFault(r.URL, r.Want, out.MediaType, out.Body)
+	if err != nil || r.Want != source.WantImage {
+		note(ctx, resp, out.Body)
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 	return out, nil, nil

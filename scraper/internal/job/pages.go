@@ -185,7 +185,9 @@ func (r *Runner) fetchPage(ctx context.Context, p source.Page, i int, ch source.
 		var resp *source.Response
 		resp, err = r.Fetcher.Get(ctx, source.Request{URL: p.URL, Want: source.WantImage, Referer: ch.URL, Batch: batch})
 		if err == nil {
-			err = stage.Accept(i, resp.Body)
+			if err = stage.Accept(i, resp.Body); err != nil {
+				spoiled(ctx, resp)
+			}
 		}
 		if !fault.Is(err, fault.Page) {
 			return onPage(err, i)

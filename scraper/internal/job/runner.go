@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mangrove/internal/fault"
+	"mangrove/scraper/internal/incident"
 	"mangrove/scraper/internal/live"
 	"mangrove/scraper/internal/poll"
 	"mangrove/scraper/internal/publish"
@@ -102,6 +103,8 @@ type Runner struct {
 	Hub     *live.Hub
 	Adapter source.Adapter
 	Fetcher source.Fetcher
+	// Incidents takes what was decided about failures; nil takes nothing.
+	Incidents Recorder
 	// Generator names this program in what it writes.
 	Generator string
 	// Floor is how many bytes of the library's file system are left free; nil
@@ -244,6 +247,7 @@ func (r *Runner) Step(ctx context.Context, j Job) error {
 		}
 		return err
 	}
+	incident.Reading(ctx, ch.ID)
 	stop := r.unit.begin(j.ID)
 	defer r.unit.end()
 	err = r.chapter(ctx, j, ch, stop)
@@ -262,7 +266,7 @@ func (r *Runner) Step(ctx context.Context, j Job) error {
 		return err
 	case class == fault.Page, class == fault.Conflict:
 		// The Job goes on; the Site is untouched (JOB-4).
-		return r.Store.SetAside(ctx, j, ch.ID, class, Reason(err))
+		return r.setAside(ctx, j, ch.ID, class, err)
 	}
 	return r.fail(ctx, j, err)
 }
@@ -276,9 +280,11 @@ func (r *Runner) fail(ctx context.Context, j Job, cause error) error {
 	if !fault.Lookup(class).Job && class != fault.NotFound {
 		class = fault.Unknown
 	}
-	if _, err := r.Store.Move(ctx, j, j.AfterFailure(class, Reason(cause), time.Now())); err != nil {
+	moved, err := r.Store.Move(ctx, j, j.AfterFailure(class, Reason(cause), time.Now()))
+	if err != nil {
 		return errors.Join(cause, err)
 	}
+	r.record(ctx, moved, cause)
 	return cause
 }
 

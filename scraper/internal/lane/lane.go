@@ -10,6 +10,7 @@ import (
 
 	"mangrove/internal/fault"
 	"mangrove/scraper/internal/circuit"
+	"mangrove/scraper/internal/incident"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/live"
 	"mangrove/scraper/internal/poll"
@@ -31,6 +32,8 @@ type Options struct {
 	Runner  Runner
 	Covers  Covers
 	Hub     *live.Hub
+	// Incidents takes what was decided about failures; nil takes nothing.
+	Incidents Recorder
 	// Gate is the one the Fetcher's Slots ask, and that listens to it (Listen).
 	Gate *Gate
 	// Held returns nil while the Lane is still this program's to work; nil
@@ -49,10 +52,12 @@ type Lane struct {
 	runner  Runner
 	covers  Covers
 	hub     *live.Hub
-	gate    *Gate
-	held    func() error
-	log     *zap.Logger
-	wake    chan struct{}
+	// incidents may be nil.
+	incidents Recorder
+	gate      *Gate
+	held      func() error
+	log       *zap.Logger
+	wake      chan struct{}
 	// probes holds the one operator who waits for a probe's answer.
 	probes  chan chan probeAnswer
 	retired atomic.Bool
@@ -67,7 +72,7 @@ func New(o Options) *Lane {
 	site := o.Adapter.Site()
 	return &Lane{
 		site: site, adapter: o.Adapter, fetcher: o.Fetcher, store: o.Store, queue: o.Queue, runner: o.Runner,
-		covers: o.Covers, hub: o.Hub, gate: o.Gate, held: o.Held, log: o.Log.With(zap.String("site", site.Key)), wake: make(chan struct{}, 1),
+		covers: o.Covers, hub: o.Hub, incidents: o.Incidents, gate: o.Gate, held: o.Held, log: o.Log.With(zap.String("site", site.Key)), wake: make(chan struct{}, 1),
 		probes: make(chan chan probeAnswer, 1), quiet: map[string]time.Time{},
 	}
 }
@@ -208,6 +213,7 @@ func (l *Lane) untilNext(ctx context.Context, now time.Time) (time.Duration, err
 // something about the Site. answered is false when the unit failed for the
 // Site's sake.
 func (l *Lane) runJob(ctx context.Context, j job.Job) (answered bool, err error) {
+	ctx = incident.Begin(ctx)
 	activity, work := Downloading, l.runner.Step
 	if j.State == job.Requested {
 		activity, work = Inspecting, l.runner.Inspect
@@ -234,7 +240,7 @@ func (l *Lane) runJob(ctx context.Context, j job.Job) (answered bool, err error)
 	case fault.Stale:
 		return true, nil
 	case fault.Storage:
-		return true, l.store.SetHold(ctx, "storage", job.Reason(err), time.Now())
+		return true, l.hold(ctx, j, err)
 	case fault.Parser, fault.Unknown:
 		unread, qerr := l.store.QuarantinedSince(ctx, l.site.Key, time.Now().Add(-time.Hour))
 		if qerr != nil || len(unread) < 2 {
@@ -275,6 +281,7 @@ func (l *Lane) probe(ctx context.Context, c circuit.Circuit) error {
 		}
 		return l.moveCircuit(ctx, circuit.Answer, nil)
 	}
+	ctx = incident.Begin(ctx)
 	target, ok, err := l.probeTarget(ctx)
 	if err != nil {
 		return err
@@ -346,6 +353,7 @@ func (l *Lane) moveCircuit(ctx context.Context, e circuit.Event, cause error) er
 	moved, err := l.store.MoveCircuit(ctx, c, next)
 	if err == nil && moved {
 		l.gate.Set(next)
+		l.recordCircuit(ctx, next, cause)
 		l.log.Info("circuit", zap.String("from", string(c.State)), zap.String("to", string(next.State)), zap.String("reason", string(next.Reason)), zap.String("detail", next.Detail))
 	}
 	return err

@@ -17,6 +17,7 @@ import (
 	"mangrove/internal/pgtest"
 	"mangrove/scraper/internal/circuit"
 	"mangrove/scraper/internal/cover"
+	"mangrove/scraper/internal/incident"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/live"
@@ -34,6 +35,8 @@ type site struct {
 	// asking is the gate; shut counts reads that met it closed.
 	asking func() error
 	shut   int
+	// full is true when the disk is found full while a chapter is read.
+	full bool
 }
 
 func (s *site) Site() source.Site { return source.Site{Key: "t", Name: "Test"} }
@@ -90,6 +93,9 @@ func (s *site) Series(_ context.Context, _ source.Fetcher, ask source.Ask) (sour
 }
 
 func (s *site) Pages(context.Context, source.Fetcher, source.Key, source.Chapter) ([]source.Page, error) {
+	if s.full {
+		return nil, fault.Newf(fault.Storage, "write", "a page", "no space left")
+	}
 	return nil, source.Unparsed("pages", "none here")
 }
 
@@ -144,10 +150,11 @@ func setup(t *testing.T, scripts map[string][]string) bench {
 func (b *bench) rewire(t *testing.T, db *store.Store) {
 	t.Helper()
 	hub, gate := live.NewHub(), &lane.Gate{}
+	recorder := &incident.Recorder{Store: db, Log: zap.NewNop()}
 	b.site.asking = gate.Allow
 	b.db, b.lane = db, lane.New(lane.Options{
-		Adapter: b.site, Store: db, Queue: queue.New(db), Covers: cover.New(t.TempDir()), Hub: hub, Gate: gate, Log: zap.NewNop(),
-		Runner: &job.Runner{Library: t.TempDir(), Store: db, Hub: hub, Adapter: b.site},
+		Adapter: b.site, Incidents: recorder, Store: db, Queue: queue.New(db), Covers: cover.New(t.TempDir()), Hub: hub, Gate: gate, Log: zap.NewNop(),
+		Runner: &job.Runner{Library: t.TempDir(), Store: db, Hub: hub, Adapter: b.site, Incidents: recorder},
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"go.uber.org/zap"
 
 	"mangrove/scraper/internal/circuit"
+	"mangrove/scraper/internal/incident"
 	"mangrove/scraper/internal/poll"
 	"mangrove/scraper/internal/source"
 )
@@ -150,6 +151,7 @@ func (p *pass) one(ctx context.Context, d Due) (bool, error) {
 	if d.Forced {
 		priority = Forced
 	}
+	ctx = incident.Begin(ctx)
 	r := poll.Check(WithPriority(ctx, priority), l.adapter, l.fetcher, source.Ask{SeriesID: d.Key.SeriesID, URL: d.URL, Validators: d.Validators})
 	if ctx.Err() != nil {
 		return false, nil
@@ -228,6 +230,7 @@ func (p *pass) record(ctx context.Context, d Due, r poll.Result, now time.Time) 
 		l.keepCover(ctx, d, good.CoverURL)
 	} else {
 		p.fail(ctx, d.Key, r.Outcome, now)
+		l.recordFailure(ctx, d.Key, r)
 		p.advance(ctx, d, now)
 	}
 	l.hub.Changed(d.Key)
@@ -334,6 +337,7 @@ func (p *pass) callWitness(ctx context.Context) (bool, error) {
 	if !ok {
 		return true, p.settleHeld(ctx)
 	}
+	ctx = incident.Begin(ctx)
 	r := poll.Check(WithPriority(ctx, DuePoll), l.adapter, l.fetcher, source.Ask{SeriesID: w.Key.SeriesID, URL: w.URL})
 	if ctx.Err() != nil {
 		return false, nil

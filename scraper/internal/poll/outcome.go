@@ -75,7 +75,7 @@ type Result struct {
 func Check(ctx context.Context, a source.Adapter, f source.Fetcher, ask source.Ask) (r Result) {
 	defer func() {
 		if p := recover(); p != nil {
-			r = Result{Outcome: Errors, Err: fault.Newf(fault.Parser, "read", ask.URL, "the adapter panicked: %v\n%s", p, debug.Stack())}
+			r = Result{Outcome: Errors, Err: source.Unparsed(ask.URL, "the adapter panicked: %v\n%s", p, debug.Stack())}
 		}
 	}()
 	reading, err := a.Series(ctx, f, ask)

@@ -92,10 +92,12 @@ func TestNoNumberSaysThatASeriesFails(t *testing.T) {
 		d := m.ProtoReflect().Descriptor().Fields()
 		for i := range d.Len() {
 			f := d.Get(i)
-			switch f.Kind() {
-			case protoreflect.MessageKind:
+			switch {
+			case f.Name() == "incident_id":
+				// It names another thing, which has a life of its own.
+			case f.Kind() == protoreflect.MessageKind:
 				out[string(f.Name())] = string(f.Message().Name())
-			case protoreflect.StringKind, protoreflect.BoolKind:
+			case f.Kind() == protoreflect.StringKind, f.Kind() == protoreflect.BoolKind:
 				out[string(f.Name())] = f.Kind().String()
 			default:
 				t.Errorf("%s.%s is a number (%s)", m.ProtoReflect().Descriptor().Name(), f.Name(), f.Kind())

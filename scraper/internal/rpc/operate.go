@@ -12,6 +12,7 @@ import (
 	"mangrove/internal/fault"
 	scraperv1 "mangrove/proto/gen/scraper/v1"
 	"mangrove/scraper/internal/circuit"
+	"mangrove/scraper/internal/incident"
 	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/poll"
 	"mangrove/scraper/internal/source"
@@ -224,6 +225,9 @@ func (s *Server) ResumeSite(ctx context.Context, r *scraperv1.ResumeSiteRequest)
 		if !moved {
 			return nil, fault.Newf(fault.Stale, "resume", r.GetSite(), "its circuit moved meanwhile")
 		}
+		site := source.Key{Site: r.GetSite()}
+		s.Recorder.Acted("resume", site)
+		s.Recorder.End(ctx, incident.Ended(incident.Resumed, site))
 	}
 	s.Wake(r.GetSite())
 	s.Hub.QueueChanged()

@@ -7,6 +7,7 @@ import (
 	"mangrove/internal/fault"
 	scraperv1 "mangrove/proto/gen/scraper/v1"
 	"mangrove/scraper/internal/circuit"
+	"mangrove/scraper/internal/incident"
 	"mangrove/scraper/internal/source"
 )
 
@@ -47,6 +48,11 @@ func (s *Server) ProbeSite(ctx context.Context, r *scraperv1.ProbeSiteRequest) (
 	resumed, reason, err := s.Probes.Probe(ctx, r.GetSite())
 	if err != nil {
 		return nil, err
+	}
+	site := source.Key{Site: r.GetSite()}
+	s.Recorder.Acted("probe", site)
+	if resumed {
+		s.Recorder.End(ctx, incident.Ended(incident.Resumed, site))
 	}
 	s.Wake(r.GetSite())
 	s.Hub.QueueChanged()

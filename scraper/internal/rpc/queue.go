@@ -7,6 +7,7 @@ import (
 
 	"mangrove/internal/fault"
 	scraperv1 "mangrove/proto/gen/scraper/v1"
+	"mangrove/scraper/internal/incident"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/queue"
 	"mangrove/scraper/internal/source"
@@ -159,9 +160,13 @@ func (s *Server) GetJob(ctx context.Context, r *scraperv1.GetJobRequest) (*scrap
 }
 
 // acted tells everyone concerned what an act has changed; the row is committed.
-func (s *Server) acted(d queue.Done) {
+func (s *Server) acted(ctx context.Context, act queue.Act, d queue.Done) {
 	if !d.Changed {
 		return
+	}
+	s.Recorder.Acted(string(act), d.Job.Key)
+	if act == queue.Retry {
+		s.Recorder.End(ctx, incident.Ended(incident.Retried, d.Job.Key))
 	}
 	if d.Interrupted && s.StopJob != nil {
 		s.StopJob(d.Job.Key.Site, d.Job.ID)
@@ -176,7 +181,7 @@ func (s *Server) ActOnJob(ctx context.Context, r *scraperv1.ActOnJobRequest) (*s
 	if err != nil {
 		return nil, err
 	}
-	s.acted(done)
+	s.acted(ctx, queue.Act(r.GetAct()), done)
 	m, err := s.jobMessageByID(ctx, done.Job.ID)
 	return &scraperv1.ActOnJobResponse{Changed: done.Changed, Job: m}, err
 }
@@ -189,7 +194,7 @@ func (s *Server) ActOnJobs(ctx context.Context, r *scraperv1.ActOnJobsRequest) (
 	}
 	all, err := queue.DoAll(ctx, s.Store, queue.Act(r.GetAct()), before)
 	for _, d := range all {
-		s.acted(d)
+		s.acted(ctx, queue.Act(r.GetAct()), d)
 	}
 	if err != nil {
 		return nil, err
@@ -247,6 +252,10 @@ func (s *Server) ReleaseHold(ctx context.Context, r *scraperv1.ReleaseHoldReques
 		return nil, err
 	}
 	s.wakeAll()
+	if was {
+		s.Recorder.Acted("release "+r.GetKind(), source.Key{})
+		s.Recorder.End(ctx, incident.Ended(incident.Released, source.Key{}))
+	}
 	return &scraperv1.ReleaseHoldResponse{Released: was}, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	scraperv1 "mangrove/proto/gen/scraper/v1"
 	"mangrove/scraper/internal/circuit"
 	"mangrove/scraper/internal/follow"
+	"mangrove/scraper/internal/incident"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/live"
@@ -54,6 +55,7 @@ type Store interface {
 	CountFailures(ctx context.Context) (int, error)
 	CountOutstanding(ctx context.Context) (int, error)
 	QueueStore
+	Incidents
 }
 
 // Follows applies the reader's messages.
@@ -90,6 +92,8 @@ type Server struct {
 	Browser func() error
 	// Unread are descriptions of Sites that are not read now; a nil func has none.
 	Unread func() []*scraperv1.UnreadDescription
+	// Recorder ends incidents and tells what operators did; nil does neither.
+	Recorder *incident.Recorder
 	// Wake makes a Site's Lane look for work.
 	Wake func(site string)
 	// StopJob asks the unit of work under way for a Job to stop at its next

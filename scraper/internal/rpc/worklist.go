@@ -42,6 +42,10 @@ func (s *Server) ListWorklist(ctx context.Context, r *scraperv1.ListWorklistRequ
 	if err != nil {
 		return nil, err
 	}
+	incidents, err := s.Store.OpenIncidents(ctx)
+	if err != nil {
+		return nil, err
+	}
 	out := &scraperv1.ListWorklistResponse{CountingSince: stamp(since)}
 	for _, f := range rows {
 		out.Items = append(out.Items, &scraperv1.WorklistItem{
@@ -49,6 +53,9 @@ func (s *Server) ListWorklist(ctx context.Context, r *scraperv1.ListWorklistRequ
 			LastGoodRead: stamp(f.LastGoodRead), NextPollAt: stamp(f.NextPoll), ForcedPollAt: stamp(f.ForcedPoll), ProposedUrl: f.ProposedURL,
 			MutedAt: stamp(f.Muted),
 		})
+		if f.Failure.Outcome == poll.Errors {
+			out.Items[len(out.Items)-1].IncidentId = incidents[f.Key]
+		}
 	}
 	for _, o := range poll.Outcomes() {
 		n, failing := counts[o]

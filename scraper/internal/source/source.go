@@ -227,15 +227,33 @@ type Fetcher interface {
 	Get(ctx context.Context, r Request) (*Response, error)
 }
 
+// Subject is an address as a failure names it: without user information, query
+// and fragment, which may hold secrets. What is no address stays.
+func Subject(address string) string {
+	at := Identity(address)
+	scheme, rest, ok := strings.Cut(at, "://")
+	if !ok {
+		return at
+	}
+	host, path, _ := strings.Cut(rest, "/")
+	if i := strings.LastIndexByte(host, '@'); i >= 0 {
+		host = host[i+1:]
+	}
+	if path != "" || strings.HasSuffix(rest, "/") {
+		path = "/" + path
+	}
+	return scheme + "://" + host + path
+}
+
 // NotFound is the error for a title the Site itself says it does not have.
 func NotFound(subject string) error {
-	return fault.Newf(fault.NotFound, "read", subject, "the Site says there is no such title")
+	return fault.Newf(fault.NotFound, "read", Subject(subject), "the Site says there is no such title")
 }
 
 // NoLandmark is the error for a page that lacks the part every page of its kind
 // has: a maintenance or parking page is no evidence about a Series (POLL-10).
 func NoLandmark(subject, landmark string) error {
-	return fault.Newf(fault.Parser, "read", subject, "the page has no %s", landmark).WithEvidence(fault.Answered)
+	return fault.Newf(fault.Parser, "read", Subject(subject), "the page has no %s", landmark).WithEvidence(fault.Answered)
 }
 
 // Status is an answer's HTTP status as the cause of a failure, for those whose
@@ -274,7 +292,7 @@ func ProposedMove(err error) string {
 
 // Unparsed is the error for a page of the right kind that could not be understood.
 func Unparsed(subject, format string, args ...any) error {
-	return fault.Newf(fault.Parser, "read", subject, format, args...)
+	return fault.Newf(fault.Parser, "read", Subject(subject), format, args...)
 }
 
 // Statuses are the words a Series' status may be.

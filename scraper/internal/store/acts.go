@@ -27,9 +27,9 @@ func (s *Store) JobByID(ctx context.Context, id int64) (a queue.Acted, err error
 
 // ActOnJob carries out an act if the Job is still as it was found.
 func (s *Store) ActOnJob(ctx context.Context, a queue.Step) error {
-	return s.inTx(ctx, "ActOnJob", func(tx pgx.Tx) error {
-		var id int64
-		err := tx.QueryRow(ctx, s.sql.Get("ActOnJob"), a.ID, a.From, a.To, a.ResumeTo, a.Told, a.SetBack, a.Keep).Scan(&id)
+	j := job.Job{ID: a.ID, State: a.To}
+	err := s.inTx(ctx, "ActOnJob", func(tx pgx.Tx) error {
+		err := tx.QueryRow(ctx, s.sql.Get("ActOnJob"), a.ID, a.From, a.To, a.ResumeTo, a.Told, a.SetBack, a.Keep).Scan(&j.Key.Site, &j.Key.SeriesID)
 		var pgErr *pgconn.PgError
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
@@ -42,6 +42,10 @@ func (s *Store) ActOnJob(ctx context.Context, a queue.Step) error {
 		_, err = tx.Exec(ctx, s.sql.Get("RetryChapters"), a.ID)
 		return err
 	})
+	if err == nil {
+		s.moved(a.From, j)
+	}
+	return err
 }
 
 // RetryChapters sets what a Job set aside waiting again (JOB-5).

@@ -11,7 +11,7 @@ SET state = $3, resume_to = $4, unattended = unattended OR $5, retry_at = NULL,
     class = CASE WHEN $7 THEN class ELSE '' END, reason = CASE WHEN $7 THEN reason ELSE '' END,
     changed_at = now(), finished_at = CASE WHEN $3 = 'cancelled' THEN now() END
 WHERE id = $1 AND state = $2
-RETURNING id;
+RETURNING site, series_id;
 
 -- name: RetryChapters
 -- Chapters set aside are tried again; no page is deleted (JOB-5). The fetches and

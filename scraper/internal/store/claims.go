@@ -53,7 +53,7 @@ func (s *Store) ClaimLane(ctx context.Context, pool *pgxpool.Pool, site, holder 
 		giveUp()
 		return nil, false, classify("TryClaim", err)
 	}
-	own := &Store{db: steady{conn.Conn()}, sql: s.sql}
+	own := &Store{db: steady{conn.Conn()}, sql: s.sql, events: s.events}
 	if err := own.EnsureLane(ctx, site); err != nil {
 		giveUp()
 		return nil, false, err

@@ -3,11 +3,14 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"mangrove/internal/fault"
+	"mangrove/scraper/internal/incident"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/source"
 )
@@ -27,13 +30,20 @@ func (s *Store) RequestJob(ctx context.Context, key source.Key, unattended bool)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}
+	if err == nil {
+		s.moved("", job.Job{ID: id, Key: key, State: job.Requested})
+	}
 	return err == nil, classify("RequestJob", err)
 }
 
 // RecoverJobs puts what was under way when a process died back to where its
 // checkpoint says, for the Sites this process works.
 func (s *Store) RecoverJobs(ctx context.Context, sites []string) (int64, error) {
-	return s.exec(ctx, "RecoverJobs", sites)
+	n, err := s.exec(ctx, "RecoverJobs", sites)
+	if n > 0 {
+		s.events.Tell(incident.Event{Event: "recovered", Site: strings.Join(sites, " "), Reason: fmt.Sprintf("Jobs that were under way: %d", n)})
+	}
+	return n, err
 }
 
 // NextJob is the Job whose unit comes next on a Site, if any may run.
@@ -70,7 +80,12 @@ func (s *Store) NextRetry(ctx context.Context, site string) (time.Time, error) {
 
 // Move changes the state of j if it is still the one j holds; class stale otherwise.
 func (s *Store) Move(ctx context.Context, j job.Job, c job.Change) (job.Job, error) {
-	return s.move(ctx, s.db, j, c)
+	from := j.State
+	j, err := s.move(ctx, s.db, j, c)
+	if err == nil {
+		s.moved(from, j)
+	}
+	return j, err
 }
 
 func (s *Store) move(ctx context.Context, q interface {
@@ -97,6 +112,7 @@ func (s *Store) Plan(ctx context.Context, j job.Job, chapters []job.Planned, c j
 	for i, ch := range chapters {
 		ids[i], replaces[i] = ch.ID, ch.Replaces
 	}
+	from := j.State
 	err := s.inTx(ctx, "Plan", func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, s.sql.Get("PlanChapters"), j.ID, ids, replaces); err != nil {
 			return err
@@ -105,6 +121,9 @@ func (s *Store) Plan(ctx context.Context, j job.Job, chapters []job.Planned, c j
 		j, err = s.move(ctx, tx, j, c)
 		return err
 	})
+	if err == nil {
+		s.moved(from, j)
+	}
 	return j, err
 }
 
@@ -155,6 +174,11 @@ func (s *Store) PruneFetches(ctx context.Context, t time.Time) error {
 // SetAside records a chapter that j goes on without.
 func (s *Store) SetAside(ctx context.Context, j job.Job, chapterID string, class fault.Class, reason string) error {
 	_, err := s.exec(ctx, "MarkJobChapter", j.ID, chapterID, job.ChapterSetAside, class, reason, 0)
+	if err == nil {
+		s.events.Tell(incident.Event{
+			Event: "chapter", Site: j.Key.Site, Series: j.Key.SeriesID, Job: j.ID, Chapter: chapterID, To: string(job.ChapterSetAside), Class: string(class), Reason: reason,
+		})
+	}
 	return err
 }
 

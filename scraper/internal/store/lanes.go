@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"mangrove/scraper/internal/circuit"
+	"mangrove/scraper/internal/incident"
 	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/poll"
 )
@@ -61,18 +62,28 @@ func (s *Store) Circuit(ctx context.Context, site string) (c circuit.Circuit, er
 // MoveCircuit is compare-and-set on from's state and since.
 func (s *Store) MoveCircuit(ctx context.Context, from, to circuit.Circuit) (bool, error) {
 	n, err := s.exec(ctx, "MoveCircuit", from.Site, from.State, from.Since, to.State, to.Reason, to.Detail, to.Since, orNull(to.Until), orNull(to.RetryAfter))
+	if n > 0 && err == nil {
+		s.events.Tell(incident.Event{Event: "circuit", Site: from.Site, From: string(from.State), To: string(to.State), Class: string(to.Reason), Reason: to.Detail})
+	}
 	return n > 0, err
 }
 
 // SetHold stops all downloads; an earlier Hold of that kind keeps its time.
 func (s *Store) SetHold(ctx context.Context, kind, detail string, now time.Time) error {
-	_, err := s.exec(ctx, "SetHold", kind, now, detail)
-	return err
+	var fresh bool
+	err := s.db.QueryRow(ctx, s.sql.Get("SetHold"), kind, now, detail).Scan(&fresh)
+	if err == nil && fresh {
+		s.events.Tell(incident.Event{Event: "hold", To: kind, Reason: detail})
+	}
+	return classify("SetHold", err)
 }
 
 // ReleaseHold ends a Hold and reports whether there was one.
 func (s *Store) ReleaseHold(ctx context.Context, kind string) (bool, error) {
 	n, err := s.exec(ctx, "ReleaseHold", kind)
+	if n > 0 && err == nil {
+		s.events.Tell(incident.Event{Event: "hold", From: kind})
+	}
 	return n > 0, err
 }
 

@@ -31,7 +31,8 @@ WHERE site = $1 AND state = $2 AND since = $3;
 
 -- name: SetHold
 INSERT INTO holds (kind, since, detail) VALUES ($1, $2, $3)
-ON CONFLICT (kind) DO UPDATE SET detail = excluded.detail;
+ON CONFLICT (kind) DO UPDATE SET detail = excluded.detail
+RETURNING xmax = 0;
 
 -- name: ReleaseHold
 DELETE FROM holds WHERE kind = $1;

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"mangrove/internal/fault"
+	"mangrove/scraper/internal/incident"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/source"
 )
@@ -58,6 +59,14 @@ func (s *Store) Commit(ctx context.Context, j job.Job, p job.Publication) error 
 	c := p.Chapter
 	args := []any{p.File.Path, j.Key.Site, j.Key.SeriesID, c.ID, p.SeriesTitle, c.Number, c.Volume, c.Title, c.Language,
 		list(c.Groups), c.Order, p.File.Pages, p.File.Size, p.Fingerprint, time.Now(), j.ID, list(p.Missing)}
+	err := s.commit(ctx, p, args)
+	if err == nil {
+		s.events.Tell(incident.Event{Event: "publication", Site: j.Key.Site, Series: j.Key.SeriesID, Job: j.ID, Chapter: p.Chapter.ID})
+	}
+	return err
+}
+
+func (s *Store) commit(ctx context.Context, p job.Publication, args []any) error {
 	if p.Replaces == "" || p.Replaces == p.File.Path {
 		_, err := s.exec(ctx, "Commit", args...)
 		return err

@@ -39,6 +39,8 @@ WHERE site = $1 AND series_id = $2;
 -- row if it has one, in one statement. An address is kept only once the page
 -- there has yielded the same Series (POLL-13).
 WITH cleared AS (DELETE FROM poll_failures WHERE site = $1 AND series_id = $2),
+     understood AS (UPDATE incidents SET resolved_at = greatest($4, at), resolution = 'good_read'
+                    WHERE resolved_at IS NULL AND about = 'series' AND site = $1 AND series_id = $2),
      answered AS (DELETE FROM move_proposals WHERE site = $1 AND series_id = $2)
 UPDATE series SET next_poll_at = $3, last_good_read_at = $4, polled_at = $4, next_poll_reason = $5, forced_poll_at = NULL,
        url = CASE WHEN $6 = '' THEN url ELSE $6 END, shrunk_at = CASE WHEN $7 THEN coalesce(shrunk_at, $4) END,
@@ -54,6 +56,10 @@ WITH reads AS (
     SELECT * FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::text[]) AS r (site, series_id, next, at, why)
 ), cleared AS (
     DELETE FROM poll_failures f USING reads r WHERE f.site = r.site AND f.series_id = r.series_id
+), understood AS (
+    UPDATE incidents i SET resolved_at = greatest(r.at, i.at), resolution = 'good_read'
+    FROM reads r
+    WHERE i.resolved_at IS NULL AND i.about = 'series' AND i.site = r.site AND i.series_id = r.series_id
 )
 UPDATE series s SET next_poll_at = r.next, next_poll_reason = r.why, forced_poll_at = NULL, last_good_read_at = r.at, polled_at = r.at
 FROM reads r

@@ -31,7 +31,9 @@ func (s *Store) RecordStall(ctx context.Context, j job.Job, to job.State, reason
 	if err != nil {
 		return j, classify("RecordStall", err)
 	}
+	from := j.State
 	j.State, j.Class, j.Reason, j.Stalls, j.RetryAt, j.ChangedAt = to, fault.Stall, reason, j.Stalls+1, time.Time{}, changed
+	s.moved(from, j)
 	return j, nil
 }
 

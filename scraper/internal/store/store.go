@@ -17,6 +17,7 @@ import (
 
 	"mangrove/internal/fault"
 	"mangrove/internal/pg"
+	"mangrove/scraper/internal/incident"
 )
 
 //go:embed *.sql
@@ -37,6 +38,8 @@ type database interface {
 type Store struct {
 	db  database
 	sql pg.Statements
+	// events is told of every change of state; nil is told nothing.
+	events *incident.EventLog
 }
 
 // New makes a Store on a pool whose search path is Schema.

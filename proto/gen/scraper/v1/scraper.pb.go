@@ -1444,7 +1444,9 @@ type WorklistItem struct {
 	// proposed_url is where the Site sends readers for good, outside its own hosts; "" when it does not.
 	ProposedUrl string `protobuf:"bytes,6,opt,name=proposed_url,json=proposedUrl,proto3" json:"proposed_url,omitempty"`
 	// muted_at is when a person muted the failure; unset while it is shown.
-	MutedAt       *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=muted_at,json=mutedAt,proto3" json:"muted_at,omitempty"`
+	MutedAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=muted_at,json=mutedAt,proto3" json:"muted_at,omitempty"`
+	// incident_id is that of the unresolved incident of an "errors" failure, 0 without one.
+	IncidentId    int64 `protobuf:"varint,8,opt,name=incident_id,json=incidentId,proto3" json:"incident_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1526,6 +1528,13 @@ func (x *WorklistItem) GetMutedAt() *timestamppb.Timestamp {
 		return x.MutedAt
 	}
 	return nil
+}
+
+func (x *WorklistItem) GetIncidentId() int64 {
+	if x != nil {
+		return x.IncidentId
+	}
+	return 0
 }
 
 // OutcomeCount counts failing Series by word.
@@ -4189,6 +4198,882 @@ func (x *WatchLibraryResponse) GetHead() int64 {
 	return 0
 }
 
+// Incident is one classified failure (OBS-2).
+type Incident struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// id counts up and is never used again.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// kind is the fault class: "network", "parser", "access", "storage", "page", "conflict", "stall" or "unknown".
+	Kind string `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
+	// about is what it stopped: "series", "job", "chapter", "circuit" or "hold".
+	About string `protobuf:"bytes,3,opt,name=about,proto3" json:"about,omitempty"`
+	// key is the Series; without a series_id it is about the Site.
+	Key *SeriesKey `protobuf:"bytes,4,opt,name=key,proto3" json:"key,omitempty"`
+	// site_name is the Site's name for people.
+	SiteName string `protobuf:"bytes,5,opt,name=site_name,json=siteName,proto3" json:"site_name,omitempty"`
+	// title is the Series' title, "" when it is not known any more.
+	Title string `protobuf:"bytes,6,opt,name=title,proto3" json:"title,omitempty"`
+	// job_id is the Job, 0 without one.
+	JobId int64 `protobuf:"varint,7,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	// chapter_id is the Site's id of the chapter, "" without one.
+	ChapterId string `protobuf:"bytes,8,opt,name=chapter_id,json=chapterId,proto3" json:"chapter_id,omitempty"`
+	// chapter_number is the chapter's number, "" when it has or needs none.
+	ChapterNumber string `protobuf:"bytes,9,opt,name=chapter_number,json=chapterNumber,proto3" json:"chapter_number,omitempty"`
+	// subject is what was being read: an address without values, or a file.
+	Subject string `protobuf:"bytes,10,opt,name=subject,proto3" json:"subject,omitempty"`
+	// reason is one line, in the words of whoever met the failure.
+	Reason string `protobuf:"bytes,11,opt,name=reason,proto3" json:"reason,omitempty"`
+	// decided is what the program decided, in order.
+	Decided []*Decision `protobuf:"bytes,12,rep,name=decided,proto3" json:"decided,omitempty"`
+	// at is when it happened first.
+	At *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=at,proto3" json:"at,omitempty"`
+	// last_at is when it happened last.
+	LastAt *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=last_at,json=lastAt,proto3" json:"last_at,omitempty"`
+	// seen is how often it happened while unresolved.
+	Seen int32 `protobuf:"varint,15,opt,name=seen,proto3" json:"seen,omitempty"`
+	// resolved_at is absent while it waits.
+	ResolvedAt *timestamppb.Timestamp `protobuf:"bytes,16,opt,name=resolved_at,json=resolvedAt,proto3" json:"resolved_at,omitempty"`
+	// resolution is "resumed", "retried", "released", "good_read", "operator" or "".
+	Resolution    string `protobuf:"bytes,17,opt,name=resolution,proto3" json:"resolution,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Incident) Reset() {
+	*x = Incident{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[60]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Incident) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Incident) ProtoMessage() {}
+
+func (x *Incident) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[60]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Incident.ProtoReflect.Descriptor instead.
+func (*Incident) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{60}
+}
+
+func (x *Incident) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *Incident) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Incident) GetAbout() string {
+	if x != nil {
+		return x.About
+	}
+	return ""
+}
+
+func (x *Incident) GetKey() *SeriesKey {
+	if x != nil {
+		return x.Key
+	}
+	return nil
+}
+
+func (x *Incident) GetSiteName() string {
+	if x != nil {
+		return x.SiteName
+	}
+	return ""
+}
+
+func (x *Incident) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *Incident) GetJobId() int64 {
+	if x != nil {
+		return x.JobId
+	}
+	return 0
+}
+
+func (x *Incident) GetChapterId() string {
+	if x != nil {
+		return x.ChapterId
+	}
+	return ""
+}
+
+func (x *Incident) GetChapterNumber() string {
+	if x != nil {
+		return x.ChapterNumber
+	}
+	return ""
+}
+
+func (x *Incident) GetSubject() string {
+	if x != nil {
+		return x.Subject
+	}
+	return ""
+}
+
+func (x *Incident) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *Incident) GetDecided() []*Decision {
+	if x != nil {
+		return x.Decided
+	}
+	return nil
+}
+
+func (x *Incident) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *Incident) GetLastAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.LastAt
+	}
+	return nil
+}
+
+func (x *Incident) GetSeen() int32 {
+	if x != nil {
+		return x.Seen
+	}
+	return 0
+}
+
+func (x *Incident) GetResolvedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ResolvedAt
+	}
+	return nil
+}
+
+func (x *Incident) GetResolution() string {
+	if x != nil {
+		return x.Resolution
+	}
+	return ""
+}
+
+// Decision is one thing the program decided about a failure.
+type Decision struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// at is when.
+	At *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`
+	// what changed: "job", "chapter", "circuit", "hold" or "poll".
+	What string `protobuf:"bytes,2,opt,name=what,proto3" json:"what,omitempty"`
+	// id names which one: a Job's number, a chapter's id, a Site's key, a Hold's kind, a Series' id.
+	Id string `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
+	// to is the word for the state it went to.
+	To string `protobuf:"bytes,4,opt,name=to,proto3" json:"to,omitempty"`
+	// reason is the word for why, "" where the state says it all.
+	Reason        string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Decision) Reset() {
+	*x = Decision{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[61]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Decision) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Decision) ProtoMessage() {}
+
+func (x *Decision) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[61]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Decision.ProtoReflect.Descriptor instead.
+func (*Decision) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{61}
+}
+
+func (x *Decision) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *Decision) GetWhat() string {
+	if x != nil {
+		return x.What
+	}
+	return ""
+}
+
+func (x *Decision) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Decision) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
+func (x *Decision) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+// Evidence is one answer of the Site, bounded and redacted.
+type Evidence struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// address is without user information and the values of its query.
+	Address string `protobuf:"bytes,1,opt,name=address,proto3" json:"address,omitempty"`
+	// status is the HTTP status.
+	Status int32 `protobuf:"varint,2,opt,name=status,proto3" json:"status,omitempty"`
+	// media_type is as the Site stated it.
+	MediaType string `protobuf:"bytes,3,opt,name=media_type,json=mediaType,proto3" json:"media_type,omitempty"`
+	// headers are those of a short list of harmless ones.
+	Headers []*Header `protobuf:"bytes,4,rep,name=headers,proto3" json:"headers,omitempty"`
+	// size is of the whole answer in bytes, as it came.
+	Size int64 `protobuf:"varint,5,opt,name=size,proto3" json:"size,omitempty"`
+	// kept is how many bytes of it the bundle has.
+	Kept int64 `protobuf:"varint,6,opt,name=kept,proto3" json:"kept,omitempty"`
+	// removed is how many places were blanked.
+	Removed int32 `protobuf:"varint,7,opt,name=removed,proto3" json:"removed,omitempty"`
+	// text is the beginning, at most 16 KiB; "" when it is no text.
+	Text string `protobuf:"bytes,8,opt,name=text,proto3" json:"text,omitempty"`
+	// cut is true when no more than the beginning was kept.
+	Cut           bool `protobuf:"varint,9,opt,name=cut,proto3" json:"cut,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Evidence) Reset() {
+	*x = Evidence{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[62]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Evidence) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Evidence) ProtoMessage() {}
+
+func (x *Evidence) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[62]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Evidence.ProtoReflect.Descriptor instead.
+func (*Evidence) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{62}
+}
+
+func (x *Evidence) GetAddress() string {
+	if x != nil {
+		return x.Address
+	}
+	return ""
+}
+
+func (x *Evidence) GetStatus() int32 {
+	if x != nil {
+		return x.Status
+	}
+	return 0
+}
+
+func (x *Evidence) GetMediaType() string {
+	if x != nil {
+		return x.MediaType
+	}
+	return ""
+}
+
+func (x *Evidence) GetHeaders() []*Header {
+	if x != nil {
+		return x.Headers
+	}
+	return nil
+}
+
+func (x *Evidence) GetSize() int64 {
+	if x != nil {
+		return x.Size
+	}
+	return 0
+}
+
+func (x *Evidence) GetKept() int64 {
+	if x != nil {
+		return x.Kept
+	}
+	return 0
+}
+
+func (x *Evidence) GetRemoved() int32 {
+	if x != nil {
+		return x.Removed
+	}
+	return 0
+}
+
+func (x *Evidence) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *Evidence) GetCut() bool {
+	if x != nil {
+		return x.Cut
+	}
+	return false
+}
+
+// Header is one header of an answer.
+type Header struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// name is in lower case.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// value is as it came.
+	Value         string `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Header) Reset() {
+	*x = Header{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[63]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Header) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Header) ProtoMessage() {}
+
+func (x *Header) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[63]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Header.ProtoReflect.Descriptor instead.
+func (*Header) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{63}
+}
+
+func (x *Header) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Header) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
+// ListIncidentsRequest filters the list.
+type ListIncidentsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// unresolved keeps only those that wait.
+	Unresolved bool `protobuf:"varint,1,opt,name=unresolved,proto3" json:"unresolved,omitempty"`
+	// offset skips as many.
+	Offset int32 `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
+	// limit is at most 200; 0 means 50.
+	Limit         int32 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListIncidentsRequest) Reset() {
+	*x = ListIncidentsRequest{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[64]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListIncidentsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListIncidentsRequest) ProtoMessage() {}
+
+func (x *ListIncidentsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[64]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListIncidentsRequest.ProtoReflect.Descriptor instead.
+func (*ListIncidentsRequest) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{64}
+}
+
+func (x *ListIncidentsRequest) GetUnresolved() bool {
+	if x != nil {
+		return x.Unresolved
+	}
+	return false
+}
+
+func (x *ListIncidentsRequest) GetOffset() int32 {
+	if x != nil {
+		return x.Offset
+	}
+	return 0
+}
+
+func (x *ListIncidentsRequest) GetLimit() int32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+// ListIncidentsResponse is one stretch of the list.
+type ListIncidentsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// incidents are newest first.
+	Incidents []*Incident `protobuf:"bytes,1,rep,name=incidents,proto3" json:"incidents,omitempty"`
+	// total counts what the filter keeps.
+	Total int32 `protobuf:"varint,2,opt,name=total,proto3" json:"total,omitempty"`
+	// unresolved counts all that wait.
+	Unresolved    int32 `protobuf:"varint,3,opt,name=unresolved,proto3" json:"unresolved,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListIncidentsResponse) Reset() {
+	*x = ListIncidentsResponse{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[65]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListIncidentsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListIncidentsResponse) ProtoMessage() {}
+
+func (x *ListIncidentsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[65]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListIncidentsResponse.ProtoReflect.Descriptor instead.
+func (*ListIncidentsResponse) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{65}
+}
+
+func (x *ListIncidentsResponse) GetIncidents() []*Incident {
+	if x != nil {
+		return x.Incidents
+	}
+	return nil
+}
+
+func (x *ListIncidentsResponse) GetTotal() int32 {
+	if x != nil {
+		return x.Total
+	}
+	return 0
+}
+
+func (x *ListIncidentsResponse) GetUnresolved() int32 {
+	if x != nil {
+		return x.Unresolved
+	}
+	return 0
+}
+
+// GetIncidentRequest names an incident.
+type GetIncidentRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// id is the incident's.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetIncidentRequest) Reset() {
+	*x = GetIncidentRequest{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[66]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetIncidentRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetIncidentRequest) ProtoMessage() {}
+
+func (x *GetIncidentRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[66]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetIncidentRequest.ProtoReflect.Descriptor instead.
+func (*GetIncidentRequest) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{66}
+}
+
+func (x *GetIncidentRequest) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+// GetIncidentResponse is one incident whole.
+type GetIncidentResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// incident is what the list has of it.
+	Incident *Incident `protobuf:"bytes,1,opt,name=incident,proto3" json:"incident,omitempty"`
+	// evidence is what the Site answered, the last answer last.
+	Evidence []*Evidence `protobuf:"bytes,2,rep,name=evidence,proto3" json:"evidence,omitempty"`
+	// bundle_size is how large its bundle is, in bytes.
+	BundleSize    int64 `protobuf:"varint,3,opt,name=bundle_size,json=bundleSize,proto3" json:"bundle_size,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetIncidentResponse) Reset() {
+	*x = GetIncidentResponse{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[67]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetIncidentResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetIncidentResponse) ProtoMessage() {}
+
+func (x *GetIncidentResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[67]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetIncidentResponse.ProtoReflect.Descriptor instead.
+func (*GetIncidentResponse) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{67}
+}
+
+func (x *GetIncidentResponse) GetIncident() *Incident {
+	if x != nil {
+		return x.Incident
+	}
+	return nil
+}
+
+func (x *GetIncidentResponse) GetEvidence() []*Evidence {
+	if x != nil {
+		return x.Evidence
+	}
+	return nil
+}
+
+func (x *GetIncidentResponse) GetBundleSize() int64 {
+	if x != nil {
+		return x.BundleSize
+	}
+	return 0
+}
+
+// SaveIncidentRequest names an incident.
+type SaveIncidentRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// id is the incident's.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SaveIncidentRequest) Reset() {
+	*x = SaveIncidentRequest{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[68]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SaveIncidentRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SaveIncidentRequest) ProtoMessage() {}
+
+func (x *SaveIncidentRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[68]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SaveIncidentRequest.ProtoReflect.Descriptor instead.
+func (*SaveIncidentRequest) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{68}
+}
+
+func (x *SaveIncidentRequest) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+// SaveIncidentResponse is a bundle.
+type SaveIncidentResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// name is a file name for it.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// zip is its content.
+	Zip           []byte `protobuf:"bytes,2,opt,name=zip,proto3" json:"zip,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SaveIncidentResponse) Reset() {
+	*x = SaveIncidentResponse{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[69]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SaveIncidentResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SaveIncidentResponse) ProtoMessage() {}
+
+func (x *SaveIncidentResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[69]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SaveIncidentResponse.ProtoReflect.Descriptor instead.
+func (*SaveIncidentResponse) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{69}
+}
+
+func (x *SaveIncidentResponse) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *SaveIncidentResponse) GetZip() []byte {
+	if x != nil {
+		return x.Zip
+	}
+	return nil
+}
+
+// ResolveIncidentRequest names an incident that an operator has seen to.
+type ResolveIncidentRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// id is the incident's.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResolveIncidentRequest) Reset() {
+	*x = ResolveIncidentRequest{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[70]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResolveIncidentRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResolveIncidentRequest) ProtoMessage() {}
+
+func (x *ResolveIncidentRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[70]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResolveIncidentRequest.ProtoReflect.Descriptor instead.
+func (*ResolveIncidentRequest) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{70}
+}
+
+func (x *ResolveIncidentRequest) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+// ResolveIncidentResponse answers ResolveIncident.
+type ResolveIncidentResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// resolved is false when it was resolved already.
+	Resolved      bool `protobuf:"varint,1,opt,name=resolved,proto3" json:"resolved,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResolveIncidentResponse) Reset() {
+	*x = ResolveIncidentResponse{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[71]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResolveIncidentResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResolveIncidentResponse) ProtoMessage() {}
+
+func (x *ResolveIncidentResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[71]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResolveIncidentResponse.ProtoReflect.Descriptor instead.
+func (*ResolveIncidentResponse) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{71}
+}
+
+func (x *ResolveIncidentResponse) GetResolved() bool {
+	if x != nil {
+		return x.Resolved
+	}
+	return false
+}
+
 var File_mangrove_scraper_v1_scraper_proto protoreflect.FileDescriptor
 
 const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
@@ -4306,7 +5191,7 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\x06offset\x18\x04 \x01(\x05R\x06offset\x12\x14\n" +
 	"\x05limit\x18\x05 \x01(\x05R\x05limit\x12A\n" +
 	"\x0efailing_before\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\rfailingBefore\x12\x14\n" +
-	"\x05muted\x18\a \x01(\bR\x05muted\"\x97\x03\n" +
+	"\x05muted\x18\a \x01(\bR\x05muted\"\xb8\x03\n" +
 	"\fWorklistItem\x123\n" +
 	"\x06series\x18\x01 \x01(\v2\x1b.mangrove.scraper.v1.SeriesR\x06series\x126\n" +
 	"\afailure\x18\x02 \x01(\v2\x1c.mangrove.scraper.v1.FailureR\afailure\x12@\n" +
@@ -4315,7 +5200,9 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"nextPollAt\x12@\n" +
 	"\x0eforced_poll_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\fforcedPollAt\x12!\n" +
 	"\fproposed_url\x18\x06 \x01(\tR\vproposedUrl\x125\n" +
-	"\bmuted_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\amutedAt\"T\n" +
+	"\bmuted_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\amutedAt\x12\x1f\n" +
+	"\vincident_id\x18\b \x01(\x03R\n" +
+	"incidentId\"T\n" +
 	"\fOutcomeCount\x12\x18\n" +
 	"\aoutcome\x18\x01 \x01(\tR\aoutcome\x12\x14\n" +
 	"\x05count\x18\x02 \x01(\x05R\x05count\x12\x14\n" +
@@ -4498,7 +5385,78 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\x13WatchLibraryRequest\"@\n" +
 	"\x14WatchLibraryResponse\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\tR\x05epoch\x12\x12\n" +
-	"\x04head\x18\x02 \x01(\x03R\x04head2\xce\x10\n" +
+	"\x04head\x18\x02 \x01(\x03R\x04head\"\xc3\x04\n" +
+	"\bIncident\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
+	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x14\n" +
+	"\x05about\x18\x03 \x01(\tR\x05about\x120\n" +
+	"\x03key\x18\x04 \x01(\v2\x1e.mangrove.scraper.v1.SeriesKeyR\x03key\x12\x1b\n" +
+	"\tsite_name\x18\x05 \x01(\tR\bsiteName\x12\x14\n" +
+	"\x05title\x18\x06 \x01(\tR\x05title\x12\x15\n" +
+	"\x06job_id\x18\a \x01(\x03R\x05jobId\x12\x1d\n" +
+	"\n" +
+	"chapter_id\x18\b \x01(\tR\tchapterId\x12%\n" +
+	"\x0echapter_number\x18\t \x01(\tR\rchapterNumber\x12\x18\n" +
+	"\asubject\x18\n" +
+	" \x01(\tR\asubject\x12\x16\n" +
+	"\x06reason\x18\v \x01(\tR\x06reason\x127\n" +
+	"\adecided\x18\f \x03(\v2\x1d.mangrove.scraper.v1.DecisionR\adecided\x12*\n" +
+	"\x02at\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x123\n" +
+	"\alast_at\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\x06lastAt\x12\x12\n" +
+	"\x04seen\x18\x0f \x01(\x05R\x04seen\x12;\n" +
+	"\vresolved_at\x18\x10 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"resolvedAt\x12\x1e\n" +
+	"\n" +
+	"resolution\x18\x11 \x01(\tR\n" +
+	"resolution\"\x82\x01\n" +
+	"\bDecision\x12*\n" +
+	"\x02at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x12\n" +
+	"\x04what\x18\x02 \x01(\tR\x04what\x12\x0e\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\x12\x0e\n" +
+	"\x02to\x18\x04 \x01(\tR\x02to\x12\x16\n" +
+	"\x06reason\x18\x05 \x01(\tR\x06reason\"\xfa\x01\n" +
+	"\bEvidence\x12\x18\n" +
+	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x16\n" +
+	"\x06status\x18\x02 \x01(\x05R\x06status\x12\x1d\n" +
+	"\n" +
+	"media_type\x18\x03 \x01(\tR\tmediaType\x125\n" +
+	"\aheaders\x18\x04 \x03(\v2\x1b.mangrove.scraper.v1.HeaderR\aheaders\x12\x12\n" +
+	"\x04size\x18\x05 \x01(\x03R\x04size\x12\x12\n" +
+	"\x04kept\x18\x06 \x01(\x03R\x04kept\x12\x18\n" +
+	"\aremoved\x18\a \x01(\x05R\aremoved\x12\x12\n" +
+	"\x04text\x18\b \x01(\tR\x04text\x12\x10\n" +
+	"\x03cut\x18\t \x01(\bR\x03cut\"2\n" +
+	"\x06Header\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"d\n" +
+	"\x14ListIncidentsRequest\x12\x1e\n" +
+	"\n" +
+	"unresolved\x18\x01 \x01(\bR\n" +
+	"unresolved\x12\x16\n" +
+	"\x06offset\x18\x02 \x01(\x05R\x06offset\x12\x14\n" +
+	"\x05limit\x18\x03 \x01(\x05R\x05limit\"\x8a\x01\n" +
+	"\x15ListIncidentsResponse\x12;\n" +
+	"\tincidents\x18\x01 \x03(\v2\x1d.mangrove.scraper.v1.IncidentR\tincidents\x12\x14\n" +
+	"\x05total\x18\x02 \x01(\x05R\x05total\x12\x1e\n" +
+	"\n" +
+	"unresolved\x18\x03 \x01(\x05R\n" +
+	"unresolved\"$\n" +
+	"\x12GetIncidentRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\"\xac\x01\n" +
+	"\x13GetIncidentResponse\x129\n" +
+	"\bincident\x18\x01 \x01(\v2\x1d.mangrove.scraper.v1.IncidentR\bincident\x129\n" +
+	"\bevidence\x18\x02 \x03(\v2\x1d.mangrove.scraper.v1.EvidenceR\bevidence\x12\x1f\n" +
+	"\vbundle_size\x18\x03 \x01(\x03R\n" +
+	"bundleSize\"%\n" +
+	"\x13SaveIncidentRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\"<\n" +
+	"\x14SaveIncidentResponse\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
+	"\x03zip\x18\x02 \x01(\fR\x03zip\"(\n" +
+	"\x16ResolveIncidentRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\"5\n" +
+	"\x17ResolveIncidentResponse\x12\x1a\n" +
+	"\bresolved\x18\x01 \x01(\bR\bresolved2\xeb\x13\n" +
 	"\x0eScraperService\x12Z\n" +
 	"\tGetStatus\x12%.mangrove.scraper.v1.GetStatusRequest\x1a&.mangrove.scraper.v1.GetStatusResponse\x12]\n" +
 	"\n" +
@@ -4524,7 +5482,11 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"ResumeSite\x12&.mangrove.scraper.v1.ResumeSiteRequest\x1a'.mangrove.scraper.v1.ResumeSiteResponse\x12l\n" +
 	"\x0fListNewChapters\x12+.mangrove.scraper.v1.ListNewChaptersRequest\x1a,.mangrove.scraper.v1.ListNewChaptersResponse\x12u\n" +
 	"\x12ListLibraryChanges\x12..mangrove.scraper.v1.ListLibraryChangesRequest\x1a/.mangrove.scraper.v1.ListLibraryChangesResponse\x12e\n" +
-	"\fWatchLibrary\x12(.mangrove.scraper.v1.WatchLibraryRequest\x1a).mangrove.scraper.v1.WatchLibraryResponse0\x01B)Z'mangrove/proto/gen/scraper/v1;scraperv1b\x06proto3"
+	"\fWatchLibrary\x12(.mangrove.scraper.v1.WatchLibraryRequest\x1a).mangrove.scraper.v1.WatchLibraryResponse0\x01\x12f\n" +
+	"\rListIncidents\x12).mangrove.scraper.v1.ListIncidentsRequest\x1a*.mangrove.scraper.v1.ListIncidentsResponse\x12`\n" +
+	"\vGetIncident\x12'.mangrove.scraper.v1.GetIncidentRequest\x1a(.mangrove.scraper.v1.GetIncidentResponse\x12c\n" +
+	"\fSaveIncident\x12(.mangrove.scraper.v1.SaveIncidentRequest\x1a).mangrove.scraper.v1.SaveIncidentResponse\x12l\n" +
+	"\x0fResolveIncident\x12+.mangrove.scraper.v1.ResolveIncidentRequest\x1a,.mangrove.scraper.v1.ResolveIncidentResponseB)Z'mangrove/proto/gen/scraper/v1;scraperv1b\x06proto3"
 
 var (
 	file_mangrove_scraper_v1_scraper_proto_rawDescOnce sync.Once
@@ -4538,7 +5500,7 @@ func file_mangrove_scraper_v1_scraper_proto_rawDescGZIP() []byte {
 	return file_mangrove_scraper_v1_scraper_proto_rawDescData
 }
 
-var file_mangrove_scraper_v1_scraper_proto_msgTypes = make([]protoimpl.MessageInfo, 60)
+var file_mangrove_scraper_v1_scraper_proto_msgTypes = make([]protoimpl.MessageInfo, 72)
 var file_mangrove_scraper_v1_scraper_proto_goTypes = []any{
 	(*SeriesKey)(nil),                   // 0: mangrove.scraper.v1.SeriesKey
 	(*Series)(nil),                      // 1: mangrove.scraper.v1.Series
@@ -4600,133 +5562,163 @@ var file_mangrove_scraper_v1_scraper_proto_goTypes = []any{
 	(*ListLibraryChangesResponse)(nil),  // 57: mangrove.scraper.v1.ListLibraryChangesResponse
 	(*WatchLibraryRequest)(nil),         // 58: mangrove.scraper.v1.WatchLibraryRequest
 	(*WatchLibraryResponse)(nil),        // 59: mangrove.scraper.v1.WatchLibraryResponse
-	(*timestamppb.Timestamp)(nil),       // 60: google.protobuf.Timestamp
+	(*Incident)(nil),                    // 60: mangrove.scraper.v1.Incident
+	(*Decision)(nil),                    // 61: mangrove.scraper.v1.Decision
+	(*Evidence)(nil),                    // 62: mangrove.scraper.v1.Evidence
+	(*Header)(nil),                      // 63: mangrove.scraper.v1.Header
+	(*ListIncidentsRequest)(nil),        // 64: mangrove.scraper.v1.ListIncidentsRequest
+	(*ListIncidentsResponse)(nil),       // 65: mangrove.scraper.v1.ListIncidentsResponse
+	(*GetIncidentRequest)(nil),          // 66: mangrove.scraper.v1.GetIncidentRequest
+	(*GetIncidentResponse)(nil),         // 67: mangrove.scraper.v1.GetIncidentResponse
+	(*SaveIncidentRequest)(nil),         // 68: mangrove.scraper.v1.SaveIncidentRequest
+	(*SaveIncidentResponse)(nil),        // 69: mangrove.scraper.v1.SaveIncidentResponse
+	(*ResolveIncidentRequest)(nil),      // 70: mangrove.scraper.v1.ResolveIncidentRequest
+	(*ResolveIncidentResponse)(nil),     // 71: mangrove.scraper.v1.ResolveIncidentResponse
+	(*timestamppb.Timestamp)(nil),       // 72: google.protobuf.Timestamp
 }
 var file_mangrove_scraper_v1_scraper_proto_depIdxs = []int32{
-	0,  // 0: mangrove.scraper.v1.Series.key:type_name -> mangrove.scraper.v1.SeriesKey
-	60, // 1: mangrove.scraper.v1.Chapter.published_at:type_name -> google.protobuf.Timestamp
-	60, // 2: mangrove.scraper.v1.Chapter.first_seen_at:type_name -> google.protobuf.Timestamp
-	60, // 3: mangrove.scraper.v1.Chapter.gone_since:type_name -> google.protobuf.Timestamp
-	60, // 4: mangrove.scraper.v1.Failure.failing_since:type_name -> google.protobuf.Timestamp
-	60, // 5: mangrove.scraper.v1.Job.retry_at:type_name -> google.protobuf.Timestamp
-	60, // 6: mangrove.scraper.v1.Job.changed_at:type_name -> google.protobuf.Timestamp
-	60, // 7: mangrove.scraper.v1.Lane.circuit_since:type_name -> google.protobuf.Timestamp
-	60, // 8: mangrove.scraper.v1.Lane.circuit_until:type_name -> google.protobuf.Timestamp
-	60, // 9: mangrove.scraper.v1.Lane.trouble_since:type_name -> google.protobuf.Timestamp
-	1,  // 10: mangrove.scraper.v1.SeriesState.series:type_name -> mangrove.scraper.v1.Series
-	2,  // 11: mangrove.scraper.v1.SeriesState.chapters:type_name -> mangrove.scraper.v1.Chapter
-	3,  // 12: mangrove.scraper.v1.SeriesState.failure:type_name -> mangrove.scraper.v1.Failure
-	4,  // 13: mangrove.scraper.v1.SeriesState.job:type_name -> mangrove.scraper.v1.Job
-	5,  // 14: mangrove.scraper.v1.SeriesState.lane:type_name -> mangrove.scraper.v1.Lane
-	60, // 15: mangrove.scraper.v1.SeriesState.last_good_read:type_name -> google.protobuf.Timestamp
-	60, // 16: mangrove.scraper.v1.SeriesState.next_poll_at:type_name -> google.protobuf.Timestamp
-	60, // 17: mangrove.scraper.v1.SeriesState.forced_poll_at:type_name -> google.protobuf.Timestamp
-	60, // 18: mangrove.scraper.v1.SeriesState.moved_at:type_name -> google.protobuf.Timestamp
-	0,  // 19: mangrove.scraper.v1.RecogniseAddressResponse.key:type_name -> mangrove.scraper.v1.SeriesKey
-	1,  // 20: mangrove.scraper.v1.RecogniseAddressResponse.known:type_name -> mangrove.scraper.v1.Series
-	1,  // 21: mangrove.scraper.v1.SearchSiteResponse.series:type_name -> mangrove.scraper.v1.Series
-	0,  // 22: mangrove.scraper.v1.MoveSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	0,  // 23: mangrove.scraper.v1.MoveSeriesResponse.key:type_name -> mangrove.scraper.v1.SeriesKey
-	0,  // 24: mangrove.scraper.v1.Move.from:type_name -> mangrove.scraper.v1.SeriesKey
-	0,  // 25: mangrove.scraper.v1.Move.to:type_name -> mangrove.scraper.v1.SeriesKey
-	0,  // 26: mangrove.scraper.v1.RequestPollsRequest.keys:type_name -> mangrove.scraper.v1.SeriesKey
-	60, // 27: mangrove.scraper.v1.ListWorklistRequest.failing_before:type_name -> google.protobuf.Timestamp
-	1,  // 28: mangrove.scraper.v1.WorklistItem.series:type_name -> mangrove.scraper.v1.Series
-	3,  // 29: mangrove.scraper.v1.WorklistItem.failure:type_name -> mangrove.scraper.v1.Failure
-	60, // 30: mangrove.scraper.v1.WorklistItem.last_good_read:type_name -> google.protobuf.Timestamp
-	60, // 31: mangrove.scraper.v1.WorklistItem.next_poll_at:type_name -> google.protobuf.Timestamp
-	60, // 32: mangrove.scraper.v1.WorklistItem.forced_poll_at:type_name -> google.protobuf.Timestamp
-	60, // 33: mangrove.scraper.v1.WorklistItem.muted_at:type_name -> google.protobuf.Timestamp
-	17, // 34: mangrove.scraper.v1.ListWorklistResponse.items:type_name -> mangrove.scraper.v1.WorklistItem
-	18, // 35: mangrove.scraper.v1.ListWorklistResponse.counts:type_name -> mangrove.scraper.v1.OutcomeCount
-	5,  // 36: mangrove.scraper.v1.ListWorklistResponse.lanes:type_name -> mangrove.scraper.v1.Lane
-	60, // 37: mangrove.scraper.v1.ListWorklistResponse.counting_since:type_name -> google.protobuf.Timestamp
-	0,  // 38: mangrove.scraper.v1.SetMutedRequest.keys:type_name -> mangrove.scraper.v1.SeriesKey
-	22, // 39: mangrove.scraper.v1.GetSettingsResponse.sites:type_name -> mangrove.scraper.v1.SiteSettings
-	60, // 40: mangrove.scraper.v1.Pass.started_at:type_name -> google.protobuf.Timestamp
-	60, // 41: mangrove.scraper.v1.Pass.ended_at:type_name -> google.protobuf.Timestamp
-	5,  // 42: mangrove.scraper.v1.LaneDetail.lane:type_name -> mangrove.scraper.v1.Lane
-	60, // 43: mangrove.scraper.v1.LaneDetail.next_due_at:type_name -> google.protobuf.Timestamp
-	60, // 44: mangrove.scraper.v1.LaneDetail.last_good_read:type_name -> google.protobuf.Timestamp
-	29, // 45: mangrove.scraper.v1.LaneDetail.passes:type_name -> mangrove.scraper.v1.Pass
-	60, // 46: mangrove.scraper.v1.LaneDetail.counting_since:type_name -> google.protobuf.Timestamp
-	60, // 47: mangrove.scraper.v1.LaneDetail.retry_after:type_name -> google.protobuf.Timestamp
-	30, // 48: mangrove.scraper.v1.ListLanesResponse.lanes:type_name -> mangrove.scraper.v1.LaneDetail
-	60, // 49: mangrove.scraper.v1.ListLanesResponse.pruned_before:type_name -> google.protobuf.Timestamp
-	33, // 50: mangrove.scraper.v1.ListLanesResponse.unread:type_name -> mangrove.scraper.v1.UnreadDescription
-	34, // 51: mangrove.scraper.v1.UnreadDescription.problems:type_name -> mangrove.scraper.v1.DescriptionProblem
-	60, // 52: mangrove.scraper.v1.ResumeSiteResponse.asked_for_quiet_until:type_name -> google.protobuf.Timestamp
-	1,  // 53: mangrove.scraper.v1.NewChapter.series:type_name -> mangrove.scraper.v1.Series
-	2,  // 54: mangrove.scraper.v1.NewChapter.chapter:type_name -> mangrove.scraper.v1.Chapter
-	60, // 55: mangrove.scraper.v1.NewChapter.announced_at:type_name -> google.protobuf.Timestamp
-	38, // 56: mangrove.scraper.v1.ListNewChaptersResponse.chapters:type_name -> mangrove.scraper.v1.NewChapter
-	60, // 57: mangrove.scraper.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
-	5,  // 58: mangrove.scraper.v1.GetStatusResponse.lanes:type_name -> mangrove.scraper.v1.Lane
-	1,  // 59: mangrove.scraper.v1.ListSeriesResponse.series:type_name -> mangrove.scraper.v1.Series
-	0,  // 60: mangrove.scraper.v1.GetSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	6,  // 61: mangrove.scraper.v1.GetSeriesResponse.state:type_name -> mangrove.scraper.v1.SeriesState
-	0,  // 62: mangrove.scraper.v1.WatchSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	6,  // 63: mangrove.scraper.v1.WatchSeriesResponse.state:type_name -> mangrove.scraper.v1.SeriesState
-	0,  // 64: mangrove.scraper.v1.GetCoverRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	0,  // 65: mangrove.scraper.v1.Follow.key:type_name -> mangrove.scraper.v1.SeriesKey
-	50, // 66: mangrove.scraper.v1.ApplyFollowsRequest.follows:type_name -> mangrove.scraper.v1.Follow
-	0,  // 67: mangrove.scraper.v1.ApplyFollowsRequest.unfollowed:type_name -> mangrove.scraper.v1.SeriesKey
-	0,  // 68: mangrove.scraper.v1.ApplyFollowsResponse.unknown:type_name -> mangrove.scraper.v1.SeriesKey
-	13, // 69: mangrove.scraper.v1.ApplyFollowsResponse.moved:type_name -> mangrove.scraper.v1.Move
-	0,  // 70: mangrove.scraper.v1.RequestPollRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	60, // 71: mangrove.scraper.v1.RequestPollResponse.requested_at:type_name -> google.protobuf.Timestamp
-	0,  // 72: mangrove.scraper.v1.LibraryChange.key:type_name -> mangrove.scraper.v1.SeriesKey
-	2,  // 73: mangrove.scraper.v1.LibraryChange.chapter:type_name -> mangrove.scraper.v1.Chapter
-	60, // 74: mangrove.scraper.v1.LibraryChange.published_at:type_name -> google.protobuf.Timestamp
-	1,  // 75: mangrove.scraper.v1.LibraryChange.series:type_name -> mangrove.scraper.v1.Series
-	55, // 76: mangrove.scraper.v1.ListLibraryChangesResponse.changes:type_name -> mangrove.scraper.v1.LibraryChange
-	40, // 77: mangrove.scraper.v1.ScraperService.GetStatus:input_type -> mangrove.scraper.v1.GetStatusRequest
-	42, // 78: mangrove.scraper.v1.ScraperService.ListSeries:input_type -> mangrove.scraper.v1.ListSeriesRequest
-	44, // 79: mangrove.scraper.v1.ScraperService.GetSeries:input_type -> mangrove.scraper.v1.GetSeriesRequest
-	46, // 80: mangrove.scraper.v1.ScraperService.WatchSeries:input_type -> mangrove.scraper.v1.WatchSeriesRequest
-	48, // 81: mangrove.scraper.v1.ScraperService.GetCover:input_type -> mangrove.scraper.v1.GetCoverRequest
-	51, // 82: mangrove.scraper.v1.ScraperService.ApplyFollows:input_type -> mangrove.scraper.v1.ApplyFollowsRequest
-	53, // 83: mangrove.scraper.v1.ScraperService.RequestPoll:input_type -> mangrove.scraper.v1.RequestPollRequest
-	14, // 84: mangrove.scraper.v1.ScraperService.RequestPolls:input_type -> mangrove.scraper.v1.RequestPollsRequest
-	7,  // 85: mangrove.scraper.v1.ScraperService.RecogniseAddress:input_type -> mangrove.scraper.v1.RecogniseAddressRequest
-	9,  // 86: mangrove.scraper.v1.ScraperService.SearchSite:input_type -> mangrove.scraper.v1.SearchSiteRequest
-	11, // 87: mangrove.scraper.v1.ScraperService.MoveSeries:input_type -> mangrove.scraper.v1.MoveSeriesRequest
-	16, // 88: mangrove.scraper.v1.ScraperService.ListWorklist:input_type -> mangrove.scraper.v1.ListWorklistRequest
-	20, // 89: mangrove.scraper.v1.ScraperService.SetMuted:input_type -> mangrove.scraper.v1.SetMutedRequest
-	23, // 90: mangrove.scraper.v1.ScraperService.GetSettings:input_type -> mangrove.scraper.v1.GetSettingsRequest
-	25, // 91: mangrove.scraper.v1.ScraperService.SetAdaptiveInterval:input_type -> mangrove.scraper.v1.SetAdaptiveIntervalRequest
-	27, // 92: mangrove.scraper.v1.ScraperService.SetPollInterval:input_type -> mangrove.scraper.v1.SetPollIntervalRequest
-	31, // 93: mangrove.scraper.v1.ScraperService.ListLanes:input_type -> mangrove.scraper.v1.ListLanesRequest
-	35, // 94: mangrove.scraper.v1.ScraperService.ResumeSite:input_type -> mangrove.scraper.v1.ResumeSiteRequest
-	37, // 95: mangrove.scraper.v1.ScraperService.ListNewChapters:input_type -> mangrove.scraper.v1.ListNewChaptersRequest
-	56, // 96: mangrove.scraper.v1.ScraperService.ListLibraryChanges:input_type -> mangrove.scraper.v1.ListLibraryChangesRequest
-	58, // 97: mangrove.scraper.v1.ScraperService.WatchLibrary:input_type -> mangrove.scraper.v1.WatchLibraryRequest
-	41, // 98: mangrove.scraper.v1.ScraperService.GetStatus:output_type -> mangrove.scraper.v1.GetStatusResponse
-	43, // 99: mangrove.scraper.v1.ScraperService.ListSeries:output_type -> mangrove.scraper.v1.ListSeriesResponse
-	45, // 100: mangrove.scraper.v1.ScraperService.GetSeries:output_type -> mangrove.scraper.v1.GetSeriesResponse
-	47, // 101: mangrove.scraper.v1.ScraperService.WatchSeries:output_type -> mangrove.scraper.v1.WatchSeriesResponse
-	49, // 102: mangrove.scraper.v1.ScraperService.GetCover:output_type -> mangrove.scraper.v1.GetCoverResponse
-	52, // 103: mangrove.scraper.v1.ScraperService.ApplyFollows:output_type -> mangrove.scraper.v1.ApplyFollowsResponse
-	54, // 104: mangrove.scraper.v1.ScraperService.RequestPoll:output_type -> mangrove.scraper.v1.RequestPollResponse
-	15, // 105: mangrove.scraper.v1.ScraperService.RequestPolls:output_type -> mangrove.scraper.v1.RequestPollsResponse
-	8,  // 106: mangrove.scraper.v1.ScraperService.RecogniseAddress:output_type -> mangrove.scraper.v1.RecogniseAddressResponse
-	10, // 107: mangrove.scraper.v1.ScraperService.SearchSite:output_type -> mangrove.scraper.v1.SearchSiteResponse
-	12, // 108: mangrove.scraper.v1.ScraperService.MoveSeries:output_type -> mangrove.scraper.v1.MoveSeriesResponse
-	19, // 109: mangrove.scraper.v1.ScraperService.ListWorklist:output_type -> mangrove.scraper.v1.ListWorklistResponse
-	21, // 110: mangrove.scraper.v1.ScraperService.SetMuted:output_type -> mangrove.scraper.v1.SetMutedResponse
-	24, // 111: mangrove.scraper.v1.ScraperService.GetSettings:output_type -> mangrove.scraper.v1.GetSettingsResponse
-	26, // 112: mangrove.scraper.v1.ScraperService.SetAdaptiveInterval:output_type -> mangrove.scraper.v1.SetAdaptiveIntervalResponse
-	28, // 113: mangrove.scraper.v1.ScraperService.SetPollInterval:output_type -> mangrove.scraper.v1.SetPollIntervalResponse
-	32, // 114: mangrove.scraper.v1.ScraperService.ListLanes:output_type -> mangrove.scraper.v1.ListLanesResponse
-	36, // 115: mangrove.scraper.v1.ScraperService.ResumeSite:output_type -> mangrove.scraper.v1.ResumeSiteResponse
-	39, // 116: mangrove.scraper.v1.ScraperService.ListNewChapters:output_type -> mangrove.scraper.v1.ListNewChaptersResponse
-	57, // 117: mangrove.scraper.v1.ScraperService.ListLibraryChanges:output_type -> mangrove.scraper.v1.ListLibraryChangesResponse
-	59, // 118: mangrove.scraper.v1.ScraperService.WatchLibrary:output_type -> mangrove.scraper.v1.WatchLibraryResponse
-	98, // [98:119] is the sub-list for method output_type
-	77, // [77:98] is the sub-list for method input_type
-	77, // [77:77] is the sub-list for extension type_name
-	77, // [77:77] is the sub-list for extension extendee
-	0,  // [0:77] is the sub-list for field type_name
+	0,   // 0: mangrove.scraper.v1.Series.key:type_name -> mangrove.scraper.v1.SeriesKey
+	72,  // 1: mangrove.scraper.v1.Chapter.published_at:type_name -> google.protobuf.Timestamp
+	72,  // 2: mangrove.scraper.v1.Chapter.first_seen_at:type_name -> google.protobuf.Timestamp
+	72,  // 3: mangrove.scraper.v1.Chapter.gone_since:type_name -> google.protobuf.Timestamp
+	72,  // 4: mangrove.scraper.v1.Failure.failing_since:type_name -> google.protobuf.Timestamp
+	72,  // 5: mangrove.scraper.v1.Job.retry_at:type_name -> google.protobuf.Timestamp
+	72,  // 6: mangrove.scraper.v1.Job.changed_at:type_name -> google.protobuf.Timestamp
+	72,  // 7: mangrove.scraper.v1.Lane.circuit_since:type_name -> google.protobuf.Timestamp
+	72,  // 8: mangrove.scraper.v1.Lane.circuit_until:type_name -> google.protobuf.Timestamp
+	72,  // 9: mangrove.scraper.v1.Lane.trouble_since:type_name -> google.protobuf.Timestamp
+	1,   // 10: mangrove.scraper.v1.SeriesState.series:type_name -> mangrove.scraper.v1.Series
+	2,   // 11: mangrove.scraper.v1.SeriesState.chapters:type_name -> mangrove.scraper.v1.Chapter
+	3,   // 12: mangrove.scraper.v1.SeriesState.failure:type_name -> mangrove.scraper.v1.Failure
+	4,   // 13: mangrove.scraper.v1.SeriesState.job:type_name -> mangrove.scraper.v1.Job
+	5,   // 14: mangrove.scraper.v1.SeriesState.lane:type_name -> mangrove.scraper.v1.Lane
+	72,  // 15: mangrove.scraper.v1.SeriesState.last_good_read:type_name -> google.protobuf.Timestamp
+	72,  // 16: mangrove.scraper.v1.SeriesState.next_poll_at:type_name -> google.protobuf.Timestamp
+	72,  // 17: mangrove.scraper.v1.SeriesState.forced_poll_at:type_name -> google.protobuf.Timestamp
+	72,  // 18: mangrove.scraper.v1.SeriesState.moved_at:type_name -> google.protobuf.Timestamp
+	0,   // 19: mangrove.scraper.v1.RecogniseAddressResponse.key:type_name -> mangrove.scraper.v1.SeriesKey
+	1,   // 20: mangrove.scraper.v1.RecogniseAddressResponse.known:type_name -> mangrove.scraper.v1.Series
+	1,   // 21: mangrove.scraper.v1.SearchSiteResponse.series:type_name -> mangrove.scraper.v1.Series
+	0,   // 22: mangrove.scraper.v1.MoveSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	0,   // 23: mangrove.scraper.v1.MoveSeriesResponse.key:type_name -> mangrove.scraper.v1.SeriesKey
+	0,   // 24: mangrove.scraper.v1.Move.from:type_name -> mangrove.scraper.v1.SeriesKey
+	0,   // 25: mangrove.scraper.v1.Move.to:type_name -> mangrove.scraper.v1.SeriesKey
+	0,   // 26: mangrove.scraper.v1.RequestPollsRequest.keys:type_name -> mangrove.scraper.v1.SeriesKey
+	72,  // 27: mangrove.scraper.v1.ListWorklistRequest.failing_before:type_name -> google.protobuf.Timestamp
+	1,   // 28: mangrove.scraper.v1.WorklistItem.series:type_name -> mangrove.scraper.v1.Series
+	3,   // 29: mangrove.scraper.v1.WorklistItem.failure:type_name -> mangrove.scraper.v1.Failure
+	72,  // 30: mangrove.scraper.v1.WorklistItem.last_good_read:type_name -> google.protobuf.Timestamp
+	72,  // 31: mangrove.scraper.v1.WorklistItem.next_poll_at:type_name -> google.protobuf.Timestamp
+	72,  // 32: mangrove.scraper.v1.WorklistItem.forced_poll_at:type_name -> google.protobuf.Timestamp
+	72,  // 33: mangrove.scraper.v1.WorklistItem.muted_at:type_name -> google.protobuf.Timestamp
+	17,  // 34: mangrove.scraper.v1.ListWorklistResponse.items:type_name -> mangrove.scraper.v1.WorklistItem
+	18,  // 35: mangrove.scraper.v1.ListWorklistResponse.counts:type_name -> mangrove.scraper.v1.OutcomeCount
+	5,   // 36: mangrove.scraper.v1.ListWorklistResponse.lanes:type_name -> mangrove.scraper.v1.Lane
+	72,  // 37: mangrove.scraper.v1.ListWorklistResponse.counting_since:type_name -> google.protobuf.Timestamp
+	0,   // 38: mangrove.scraper.v1.SetMutedRequest.keys:type_name -> mangrove.scraper.v1.SeriesKey
+	22,  // 39: mangrove.scraper.v1.GetSettingsResponse.sites:type_name -> mangrove.scraper.v1.SiteSettings
+	72,  // 40: mangrove.scraper.v1.Pass.started_at:type_name -> google.protobuf.Timestamp
+	72,  // 41: mangrove.scraper.v1.Pass.ended_at:type_name -> google.protobuf.Timestamp
+	5,   // 42: mangrove.scraper.v1.LaneDetail.lane:type_name -> mangrove.scraper.v1.Lane
+	72,  // 43: mangrove.scraper.v1.LaneDetail.next_due_at:type_name -> google.protobuf.Timestamp
+	72,  // 44: mangrove.scraper.v1.LaneDetail.last_good_read:type_name -> google.protobuf.Timestamp
+	29,  // 45: mangrove.scraper.v1.LaneDetail.passes:type_name -> mangrove.scraper.v1.Pass
+	72,  // 46: mangrove.scraper.v1.LaneDetail.counting_since:type_name -> google.protobuf.Timestamp
+	72,  // 47: mangrove.scraper.v1.LaneDetail.retry_after:type_name -> google.protobuf.Timestamp
+	30,  // 48: mangrove.scraper.v1.ListLanesResponse.lanes:type_name -> mangrove.scraper.v1.LaneDetail
+	72,  // 49: mangrove.scraper.v1.ListLanesResponse.pruned_before:type_name -> google.protobuf.Timestamp
+	33,  // 50: mangrove.scraper.v1.ListLanesResponse.unread:type_name -> mangrove.scraper.v1.UnreadDescription
+	34,  // 51: mangrove.scraper.v1.UnreadDescription.problems:type_name -> mangrove.scraper.v1.DescriptionProblem
+	72,  // 52: mangrove.scraper.v1.ResumeSiteResponse.asked_for_quiet_until:type_name -> google.protobuf.Timestamp
+	1,   // 53: mangrove.scraper.v1.NewChapter.series:type_name -> mangrove.scraper.v1.Series
+	2,   // 54: mangrove.scraper.v1.NewChapter.chapter:type_name -> mangrove.scraper.v1.Chapter
+	72,  // 55: mangrove.scraper.v1.NewChapter.announced_at:type_name -> google.protobuf.Timestamp
+	38,  // 56: mangrove.scraper.v1.ListNewChaptersResponse.chapters:type_name -> mangrove.scraper.v1.NewChapter
+	72,  // 57: mangrove.scraper.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
+	5,   // 58: mangrove.scraper.v1.GetStatusResponse.lanes:type_name -> mangrove.scraper.v1.Lane
+	1,   // 59: mangrove.scraper.v1.ListSeriesResponse.series:type_name -> mangrove.scraper.v1.Series
+	0,   // 60: mangrove.scraper.v1.GetSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	6,   // 61: mangrove.scraper.v1.GetSeriesResponse.state:type_name -> mangrove.scraper.v1.SeriesState
+	0,   // 62: mangrove.scraper.v1.WatchSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	6,   // 63: mangrove.scraper.v1.WatchSeriesResponse.state:type_name -> mangrove.scraper.v1.SeriesState
+	0,   // 64: mangrove.scraper.v1.GetCoverRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	0,   // 65: mangrove.scraper.v1.Follow.key:type_name -> mangrove.scraper.v1.SeriesKey
+	50,  // 66: mangrove.scraper.v1.ApplyFollowsRequest.follows:type_name -> mangrove.scraper.v1.Follow
+	0,   // 67: mangrove.scraper.v1.ApplyFollowsRequest.unfollowed:type_name -> mangrove.scraper.v1.SeriesKey
+	0,   // 68: mangrove.scraper.v1.ApplyFollowsResponse.unknown:type_name -> mangrove.scraper.v1.SeriesKey
+	13,  // 69: mangrove.scraper.v1.ApplyFollowsResponse.moved:type_name -> mangrove.scraper.v1.Move
+	0,   // 70: mangrove.scraper.v1.RequestPollRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	72,  // 71: mangrove.scraper.v1.RequestPollResponse.requested_at:type_name -> google.protobuf.Timestamp
+	0,   // 72: mangrove.scraper.v1.LibraryChange.key:type_name -> mangrove.scraper.v1.SeriesKey
+	2,   // 73: mangrove.scraper.v1.LibraryChange.chapter:type_name -> mangrove.scraper.v1.Chapter
+	72,  // 74: mangrove.scraper.v1.LibraryChange.published_at:type_name -> google.protobuf.Timestamp
+	1,   // 75: mangrove.scraper.v1.LibraryChange.series:type_name -> mangrove.scraper.v1.Series
+	55,  // 76: mangrove.scraper.v1.ListLibraryChangesResponse.changes:type_name -> mangrove.scraper.v1.LibraryChange
+	0,   // 77: mangrove.scraper.v1.Incident.key:type_name -> mangrove.scraper.v1.SeriesKey
+	61,  // 78: mangrove.scraper.v1.Incident.decided:type_name -> mangrove.scraper.v1.Decision
+	72,  // 79: mangrove.scraper.v1.Incident.at:type_name -> google.protobuf.Timestamp
+	72,  // 80: mangrove.scraper.v1.Incident.last_at:type_name -> google.protobuf.Timestamp
+	72,  // 81: mangrove.scraper.v1.Incident.resolved_at:type_name -> google.protobuf.Timestamp
+	72,  // 82: mangrove.scraper.v1.Decision.at:type_name -> google.protobuf.Timestamp
+	63,  // 83: mangrove.scraper.v1.Evidence.headers:type_name -> mangrove.scraper.v1.Header
+	60,  // 84: mangrove.scraper.v1.ListIncidentsResponse.incidents:type_name -> mangrove.scraper.v1.Incident
+	60,  // 85: mangrove.scraper.v1.GetIncidentResponse.incident:type_name -> mangrove.scraper.v1.Incident
+	62,  // 86: mangrove.scraper.v1.GetIncidentResponse.evidence:type_name -> mangrove.scraper.v1.Evidence
+	40,  // 87: mangrove.scraper.v1.ScraperService.GetStatus:input_type -> mangrove.scraper.v1.GetStatusRequest
+	42,  // 88: mangrove.scraper.v1.ScraperService.ListSeries:input_type -> mangrove.scraper.v1.ListSeriesRequest
+	44,  // 89: mangrove.scraper.v1.ScraperService.GetSeries:input_type -> mangrove.scraper.v1.GetSeriesRequest
+	46,  // 90: mangrove.scraper.v1.ScraperService.WatchSeries:input_type -> mangrove.scraper.v1.WatchSeriesRequest
+	48,  // 91: mangrove.scraper.v1.ScraperService.GetCover:input_type -> mangrove.scraper.v1.GetCoverRequest
+	51,  // 92: mangrove.scraper.v1.ScraperService.ApplyFollows:input_type -> mangrove.scraper.v1.ApplyFollowsRequest
+	53,  // 93: mangrove.scraper.v1.ScraperService.RequestPoll:input_type -> mangrove.scraper.v1.RequestPollRequest
+	14,  // 94: mangrove.scraper.v1.ScraperService.RequestPolls:input_type -> mangrove.scraper.v1.RequestPollsRequest
+	7,   // 95: mangrove.scraper.v1.ScraperService.RecogniseAddress:input_type -> mangrove.scraper.v1.RecogniseAddressRequest
+	9,   // 96: mangrove.scraper.v1.ScraperService.SearchSite:input_type -> mangrove.scraper.v1.SearchSiteRequest
+	11,  // 97: mangrove.scraper.v1.ScraperService.MoveSeries:input_type -> mangrove.scraper.v1.MoveSeriesRequest
+	16,  // 98: mangrove.scraper.v1.ScraperService.ListWorklist:input_type -> mangrove.scraper.v1.ListWorklistRequest
+	20,  // 99: mangrove.scraper.v1.ScraperService.SetMuted:input_type -> mangrove.scraper.v1.SetMutedRequest
+	23,  // 100: mangrove.scraper.v1.ScraperService.GetSettings:input_type -> mangrove.scraper.v1.GetSettingsRequest
+	25,  // 101: mangrove.scraper.v1.ScraperService.SetAdaptiveInterval:input_type -> mangrove.scraper.v1.SetAdaptiveIntervalRequest
+	27,  // 102: mangrove.scraper.v1.ScraperService.SetPollInterval:input_type -> mangrove.scraper.v1.SetPollIntervalRequest
+	31,  // 103: mangrove.scraper.v1.ScraperService.ListLanes:input_type -> mangrove.scraper.v1.ListLanesRequest
+	35,  // 104: mangrove.scraper.v1.ScraperService.ResumeSite:input_type -> mangrove.scraper.v1.ResumeSiteRequest
+	37,  // 105: mangrove.scraper.v1.ScraperService.ListNewChapters:input_type -> mangrove.scraper.v1.ListNewChaptersRequest
+	56,  // 106: mangrove.scraper.v1.ScraperService.ListLibraryChanges:input_type -> mangrove.scraper.v1.ListLibraryChangesRequest
+	58,  // 107: mangrove.scraper.v1.ScraperService.WatchLibrary:input_type -> mangrove.scraper.v1.WatchLibraryRequest
+	64,  // 108: mangrove.scraper.v1.ScraperService.ListIncidents:input_type -> mangrove.scraper.v1.ListIncidentsRequest
+	66,  // 109: mangrove.scraper.v1.ScraperService.GetIncident:input_type -> mangrove.scraper.v1.GetIncidentRequest
+	68,  // 110: mangrove.scraper.v1.ScraperService.SaveIncident:input_type -> mangrove.scraper.v1.SaveIncidentRequest
+	70,  // 111: mangrove.scraper.v1.ScraperService.ResolveIncident:input_type -> mangrove.scraper.v1.ResolveIncidentRequest
+	41,  // 112: mangrove.scraper.v1.ScraperService.GetStatus:output_type -> mangrove.scraper.v1.GetStatusResponse
+	43,  // 113: mangrove.scraper.v1.ScraperService.ListSeries:output_type -> mangrove.scraper.v1.ListSeriesResponse
+	45,  // 114: mangrove.scraper.v1.ScraperService.GetSeries:output_type -> mangrove.scraper.v1.GetSeriesResponse
+	47,  // 115: mangrove.scraper.v1.ScraperService.WatchSeries:output_type -> mangrove.scraper.v1.WatchSeriesResponse
+	49,  // 116: mangrove.scraper.v1.ScraperService.GetCover:output_type -> mangrove.scraper.v1.GetCoverResponse
+	52,  // 117: mangrove.scraper.v1.ScraperService.ApplyFollows:output_type -> mangrove.scraper.v1.ApplyFollowsResponse
+	54,  // 118: mangrove.scraper.v1.ScraperService.RequestPoll:output_type -> mangrove.scraper.v1.RequestPollResponse
+	15,  // 119: mangrove.scraper.v1.ScraperService.RequestPolls:output_type -> mangrove.scraper.v1.RequestPollsResponse
+	8,   // 120: mangrove.scraper.v1.ScraperService.RecogniseAddress:output_type -> mangrove.scraper.v1.RecogniseAddressResponse
+	10,  // 121: mangrove.scraper.v1.ScraperService.SearchSite:output_type -> mangrove.scraper.v1.SearchSiteResponse
+	12,  // 122: mangrove.scraper.v1.ScraperService.MoveSeries:output_type -> mangrove.scraper.v1.MoveSeriesResponse
+	19,  // 123: mangrove.scraper.v1.ScraperService.ListWorklist:output_type -> mangrove.scraper.v1.ListWorklistResponse
+	21,  // 124: mangrove.scraper.v1.ScraperService.SetMuted:output_type -> mangrove.scraper.v1.SetMutedResponse
+	24,  // 125: mangrove.scraper.v1.ScraperService.GetSettings:output_type -> mangrove.scraper.v1.GetSettingsResponse
+	26,  // 126: mangrove.scraper.v1.ScraperService.SetAdaptiveInterval:output_type -> mangrove.scraper.v1.SetAdaptiveIntervalResponse
+	28,  // 127: mangrove.scraper.v1.ScraperService.SetPollInterval:output_type -> mangrove.scraper.v1.SetPollIntervalResponse
+	32,  // 128: mangrove.scraper.v1.ScraperService.ListLanes:output_type -> mangrove.scraper.v1.ListLanesResponse
+	36,  // 129: mangrove.scraper.v1.ScraperService.ResumeSite:output_type -> mangrove.scraper.v1.ResumeSiteResponse
+	39,  // 130: mangrove.scraper.v1.ScraperService.ListNewChapters:output_type -> mangrove.scraper.v1.ListNewChaptersResponse
+	57,  // 131: mangrove.scraper.v1.ScraperService.ListLibraryChanges:output_type -> mangrove.scraper.v1.ListLibraryChangesResponse
+	59,  // 132: mangrove.scraper.v1.ScraperService.WatchLibrary:output_type -> mangrove.scraper.v1.WatchLibraryResponse
+	65,  // 133: mangrove.scraper.v1.ScraperService.ListIncidents:output_type -> mangrove.scraper.v1.ListIncidentsResponse
+	67,  // 134: mangrove.scraper.v1.ScraperService.GetIncident:output_type -> mangrove.scraper.v1.GetIncidentResponse
+	69,  // 135: mangrove.scraper.v1.ScraperService.SaveIncident:output_type -> mangrove.scraper.v1.SaveIncidentResponse
+	71,  // 136: mangrove.scraper.v1.ScraperService.ResolveIncident:output_type -> mangrove.scraper.v1.ResolveIncidentResponse
+	112, // [112:137] is the sub-list for method output_type
+	87,  // [87:112] is the sub-list for method input_type
+	87,  // [87:87] is the sub-list for extension type_name
+	87,  // [87:87] is the sub-list for extension extendee
+	0,   // [0:87] is the sub-list for field type_name
 }
 
 func init() { file_mangrove_scraper_v1_scraper_proto_init() }
@@ -4741,7 +5733,7 @@ func file_mangrove_scraper_v1_scraper_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mangrove_scraper_v1_scraper_proto_rawDesc), len(file_mangrove_scraper_v1_scraper_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   60,
+			NumMessages:   72,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -43,6 +43,10 @@ const (
 	ScraperService_ListNewChapters_FullMethodName     = "/mangrove.scraper.v1.ScraperService/ListNewChapters"
 	ScraperService_ListLibraryChanges_FullMethodName  = "/mangrove.scraper.v1.ScraperService/ListLibraryChanges"
 	ScraperService_WatchLibrary_FullMethodName        = "/mangrove.scraper.v1.ScraperService/WatchLibrary"
+	ScraperService_ListIncidents_FullMethodName       = "/mangrove.scraper.v1.ScraperService/ListIncidents"
+	ScraperService_GetIncident_FullMethodName         = "/mangrove.scraper.v1.ScraperService/GetIncident"
+	ScraperService_SaveIncident_FullMethodName        = "/mangrove.scraper.v1.ScraperService/SaveIncident"
+	ScraperService_ResolveIncident_FullMethodName     = "/mangrove.scraper.v1.ScraperService/ResolveIncident"
 )
 
 // ScraperServiceClient is the client API for ScraperService service.
@@ -93,6 +97,14 @@ type ScraperServiceClient interface {
 	ListLibraryChanges(ctx context.Context, in *ListLibraryChangesRequest, opts ...grpc.CallOption) (*ListLibraryChangesResponse, error)
 	// WatchLibrary sends the library's head revision now and whenever it moves.
 	WatchLibrary(ctx context.Context, in *WatchLibraryRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchLibraryResponse], error)
+	// ListIncidents lists what went wrong, newest first, without its evidence (OBS-2).
+	ListIncidents(ctx context.Context, in *ListIncidentsRequest, opts ...grpc.CallOption) (*ListIncidentsResponse, error)
+	// GetIncident answers one incident with what was read; NOT_FOUND once it is evicted.
+	GetIncident(ctx context.Context, in *GetIncidentRequest, opts ...grpc.CallOption) (*GetIncidentResponse, error)
+	// SaveIncident answers the bundle of one incident: a zip of at most 1 MiB.
+	SaveIncident(ctx context.Context, in *SaveIncidentRequest, opts ...grpc.CallOption) (*SaveIncidentResponse, error)
+	// ResolveIncident marks an incident as seen to by an operator.
+	ResolveIncident(ctx context.Context, in *ResolveIncidentRequest, opts ...grpc.CallOption) (*ResolveIncidentResponse, error)
 }
 
 type scraperServiceClient struct {
@@ -331,6 +343,46 @@ func (c *scraperServiceClient) WatchLibrary(ctx context.Context, in *WatchLibrar
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type ScraperService_WatchLibraryClient = grpc.ServerStreamingClient[WatchLibraryResponse]
 
+func (c *scraperServiceClient) ListIncidents(ctx context.Context, in *ListIncidentsRequest, opts ...grpc.CallOption) (*ListIncidentsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListIncidentsResponse)
+	err := c.cc.Invoke(ctx, ScraperService_ListIncidents_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *scraperServiceClient) GetIncident(ctx context.Context, in *GetIncidentRequest, opts ...grpc.CallOption) (*GetIncidentResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetIncidentResponse)
+	err := c.cc.Invoke(ctx, ScraperService_GetIncident_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *scraperServiceClient) SaveIncident(ctx context.Context, in *SaveIncidentRequest, opts ...grpc.CallOption) (*SaveIncidentResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SaveIncidentResponse)
+	err := c.cc.Invoke(ctx, ScraperService_SaveIncident_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *scraperServiceClient) ResolveIncident(ctx context.Context, in *ResolveIncidentRequest, opts ...grpc.CallOption) (*ResolveIncidentResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ResolveIncidentResponse)
+	err := c.cc.Invoke(ctx, ScraperService_ResolveIncident_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ScraperServiceServer is the server API for ScraperService service.
 // All implementations must embed UnimplementedScraperServiceServer
 // for forward compatibility.
@@ -379,6 +431,14 @@ type ScraperServiceServer interface {
 	ListLibraryChanges(context.Context, *ListLibraryChangesRequest) (*ListLibraryChangesResponse, error)
 	// WatchLibrary sends the library's head revision now and whenever it moves.
 	WatchLibrary(*WatchLibraryRequest, grpc.ServerStreamingServer[WatchLibraryResponse]) error
+	// ListIncidents lists what went wrong, newest first, without its evidence (OBS-2).
+	ListIncidents(context.Context, *ListIncidentsRequest) (*ListIncidentsResponse, error)
+	// GetIncident answers one incident with what was read; NOT_FOUND once it is evicted.
+	GetIncident(context.Context, *GetIncidentRequest) (*GetIncidentResponse, error)
+	// SaveIncident answers the bundle of one incident: a zip of at most 1 MiB.
+	SaveIncident(context.Context, *SaveIncidentRequest) (*SaveIncidentResponse, error)
+	// ResolveIncident marks an incident as seen to by an operator.
+	ResolveIncident(context.Context, *ResolveIncidentRequest) (*ResolveIncidentResponse, error)
 	mustEmbedUnimplementedScraperServiceServer()
 }
 
@@ -451,6 +511,18 @@ func (UnimplementedScraperServiceServer) ListLibraryChanges(context.Context, *Li
 }
 func (UnimplementedScraperServiceServer) WatchLibrary(*WatchLibraryRequest, grpc.ServerStreamingServer[WatchLibraryResponse]) error {
 	return status.Error(codes.Unimplemented, "method WatchLibrary not implemented")
+}
+func (UnimplementedScraperServiceServer) ListIncidents(context.Context, *ListIncidentsRequest) (*ListIncidentsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListIncidents not implemented")
+}
+func (UnimplementedScraperServiceServer) GetIncident(context.Context, *GetIncidentRequest) (*GetIncidentResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetIncident not implemented")
+}
+func (UnimplementedScraperServiceServer) SaveIncident(context.Context, *SaveIncidentRequest) (*SaveIncidentResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SaveIncident not implemented")
+}
+func (UnimplementedScraperServiceServer) ResolveIncident(context.Context, *ResolveIncidentRequest) (*ResolveIncidentResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ResolveIncident not implemented")
 }
 func (UnimplementedScraperServiceServer) mustEmbedUnimplementedScraperServiceServer() {}
 func (UnimplementedScraperServiceServer) testEmbeddedByValue()                        {}
@@ -837,6 +909,78 @@ func _ScraperService_WatchLibrary_Handler(srv interface{}, stream grpc.ServerStr
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type ScraperService_WatchLibraryServer = grpc.ServerStreamingServer[WatchLibraryResponse]
 
+func _ScraperService_ListIncidents_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListIncidentsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ScraperServiceServer).ListIncidents(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ScraperService_ListIncidents_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ScraperServiceServer).ListIncidents(ctx, req.(*ListIncidentsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ScraperService_GetIncident_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetIncidentRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ScraperServiceServer).GetIncident(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ScraperService_GetIncident_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ScraperServiceServer).GetIncident(ctx, req.(*GetIncidentRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ScraperService_SaveIncident_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SaveIncidentRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ScraperServiceServer).SaveIncident(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ScraperService_SaveIncident_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ScraperServiceServer).SaveIncident(ctx, req.(*SaveIncidentRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ScraperService_ResolveIncident_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ResolveIncidentRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ScraperServiceServer).ResolveIncident(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ScraperService_ResolveIncident_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ScraperServiceServer).ResolveIncident(ctx, req.(*ResolveIncidentRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ScraperService_ServiceDesc is the grpc.ServiceDesc for ScraperService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -919,6 +1063,22 @@ var ScraperService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListLibraryChanges",
 			Handler:    _ScraperService_ListLibraryChanges_Handler,
+		},
+		{
+			MethodName: "ListIncidents",
+			Handler:    _ScraperService_ListIncidents_Handler,
+		},
+		{
+			MethodName: "GetIncident",
+			Handler:    _ScraperService_GetIncident_Handler,
+		},
+		{
+			MethodName: "SaveIncident",
+			Handler:    _ScraperService_SaveIncident_Handler,
+		},
+		{
+			MethodName: "ResolveIncident",
+			Handler:    _ScraperService_ResolveIncident_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

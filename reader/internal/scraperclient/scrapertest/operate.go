@@ -23,6 +23,8 @@ type operated struct {
 	news     []*scraperv1.NewChapter
 	muted    map[string]*timestamppb.Timestamp
 	settings *scraperv1.GetSettingsResponse
+	// incidents are newest first; rows of "errors" link the one of their Series.
+	incidents []*scraperv1.GetIncidentResponse
 }
 
 // SetLanes sets the Lanes, in the order in which they are answered.
@@ -140,7 +142,7 @@ func (s *Scraper) ListWorklist(_ context.Context, r *scraperv1.ListWorklistReque
 	for _, st := range kept[:min(len(kept), int(cmp.Or(r.GetLimit(), 100)))] {
 		out.Items = append(out.Items, &scraperv1.WorklistItem{
 			Series: st.GetSeries(), Failure: st.GetFailure(), LastGoodRead: st.GetLastGoodRead(), NextPollAt: st.GetNextPollAt(), ForcedPollAt: st.GetForcedPollAt(),
-			ProposedUrl: st.GetProposedUrl(), MutedAt: s.muted[id(st.GetSeries().GetKey())],
+			ProposedUrl: st.GetProposedUrl(), MutedAt: s.muted[id(st.GetSeries().GetKey())], IncidentId: s.openIncident(st),
 		})
 	}
 	for _, l := range s.briefLanes() {

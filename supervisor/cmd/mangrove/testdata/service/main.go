@@ -42,6 +42,7 @@ func run() int {
 		}
 	}
 	write(name+".env", strings.Join(os.Environ(), "\n"))
+	write(name+".args", strings.Join(os.Args[1:], " "))
 	if data, err := os.ReadFile(filepath.Join(script, name+".exit")); err == nil {
 		var code int
 		_, _ = fmt.Sscan(string(data), &code)
