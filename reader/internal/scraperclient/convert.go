@@ -64,6 +64,7 @@ func fromState(s *scraperv1.SeriesState) State {
 		Series: fromSeries(s.GetSeries()), LastGoodRead: when(s.GetLastGoodRead()), NextPollAt: when(s.GetNextPollAt()),
 		ForcedPoll: when(s.GetForcedPollAt()), Polled: s.GetPolled(),
 		NextPollReason: s.GetNextPollReason(), ProposedURL: s.GetProposedUrl(), MovedAt: when(s.GetMovedAt()),
+		PreferredGroups: s.GetPreferredGroups(),
 	}
 	for _, c := range s.GetChapters() {
 		out.Chapters = append(out.Chapters, fromChapter(c))

@@ -215,12 +215,75 @@ func (c *Client) SetPacing(ctx context.Context, site string, d time.Duration) er
 	return err
 }
 
-// DiscoveryAt is when new chapters are looked for each night: "HH:MM", or "" for never.
-func (c *Client) DiscoveryAt(ctx context.Context) (string, error) {
+// QueueSettings are what an operator chose for the queue, and what the newest
+// discovery did.
+type QueueSettings struct {
+	// DiscoveryAt is when new chapters are looked for each night: "HH:MM", or "" for never.
+	DiscoveryAt string
+	// FreeSpaceFloor is how many bytes are left free where the library lies.
+	FreeSpaceFloor int64
+	// Last is the newest discovery, nil before the first.
+	Last *Discovery
+}
+
+// Discovery is what one look for chapters to download did.
+type Discovery struct {
+	Started time.Time
+	// End is "complete", "no_inventory" or "stopped".
+	End                          string
+	LookedAt, Requested, Skipped int
+	Skips                        []DiscoverySkip
+}
+
+// DiscoverySkip is a Series that a discovery passed over.
+type DiscoverySkip struct {
+	Series Series
+	// Why is "outstanding", "unavailable", "quarantined" or "failed".
+	Why   string
+	JobID int64
+}
+
+// QueueSettings asks for them.
+func (c *Client) QueueSettings(ctx context.Context) (QueueSettings, error) {
 	resp, err := call(ctx, c, "ask for", "the settings of the queue", func(ctx context.Context) (*scraperv1.GetQueueSettingsResponse, error) {
 		return c.queue.GetQueueSettings(ctx, &scraperv1.GetQueueSettingsRequest{})
 	})
-	return resp.GetDiscoveryAt(), err
+	out := QueueSettings{DiscoveryAt: resp.GetDiscoveryAt(), FreeSpaceFloor: resp.GetFreeSpaceFloor()}
+	if d := resp.GetLastDiscovery(); d != nil {
+		out.Last = &Discovery{
+			Started: when(d.GetStartedAt()), End: d.GetEndReason(), LookedAt: int(d.GetLookedAt()), Requested: int(d.GetRequested()), Skipped: int(d.GetSkipped()),
+		}
+		for _, k := range d.GetSkips() {
+			out.Last.Skips = append(out.Last.Skips, DiscoverySkip{fromSeries(k.GetSeries()), k.GetWhy(), k.GetJobId()})
+		}
+	}
+	return out, err
+}
+
+// SetFreeSpaceFloor sets how many bytes are left free where the library lies.
+func (c *Client) SetFreeSpaceFloor(ctx context.Context, bytes int64) error {
+	_, err := call(ctx, c, "set", "the room that is left free", func(ctx context.Context) (*scraperv1.SetFreeSpaceFloorResponse, error) {
+		return c.queue.SetFreeSpaceFloor(ctx, &scraperv1.SetFreeSpaceFloorRequest{Bytes: bytes})
+	})
+	return err
+}
+
+// AcceptMissing takes a chapter that was set aside without the pages that its Site
+// does not give; class stale when it was not set aside for its pages.
+func (c *Client) AcceptMissing(ctx context.Context, jobID int64, chapterID string) error {
+	_, err := call(ctx, c, "take", "a chapter without some pages", func(ctx context.Context) (*scraperv1.AcceptMissingResponse, error) {
+		return c.queue.AcceptMissing(ctx, &scraperv1.AcceptMissingRequest{JobId: jobID, ChapterId: chapterID})
+	})
+	return err
+}
+
+// PreferGroups says whose releases of a Series are wanted, best first; none keeps
+// every release.
+func (c *Client) PreferGroups(ctx context.Context, key Key, groups []string) error {
+	_, err := call(ctx, c, "prefer groups of", key.Site+" "+key.SeriesID, func(ctx context.Context) (*scraperv1.PreferGroupsResponse, error) {
+		return c.queue.PreferGroups(ctx, &scraperv1.PreferGroupsRequest{Key: toKey(key), Groups: groups})
+	})
+	return err
 }
 
 // SetDiscoveryAt sets it.

@@ -76,6 +76,9 @@ type State struct {
 	ProposedURL string
 	// MovedAt is set from a move until the first good read at the new place.
 	MovedAt time.Time
+	// PreferredGroups are those whose releases are wanted, best first; none keeps
+	// every release.
+	PreferredGroups []string
 }
 
 // Status is the scraper's own state.

@@ -44,6 +44,8 @@ type jobChapter struct {
 	State          pill
 	Reason         string
 	Value, Max     int
+	// Accept is the chapter's id where it may be taken without its pages.
+	Accept, Post, Back string
 }
 
 // jobPage answers one Job.
@@ -117,7 +119,9 @@ func jobViewOf(j scraperclient.QueueJob, chapters []scraperclient.JobChapter, la
 	})
 	left := 0
 	for i, c := range chapters {
-		v.Chapters = append(v.Chapters, jobChapterOf(i, c, j.State))
+		row := jobChapterOf(i, c, j.State)
+		row.Post, row.Back = jobAddress(j.ID)+"/accept", jobAddress(j.ID)
+		v.Chapters = append(v.Chapters, row)
 		if c.State == "waiting" || c.State == "downloading" {
 			left++
 		}
@@ -221,6 +225,7 @@ func jobChapterOf(i int, c scraperclient.JobChapter, state string) jobChapter {
 		switch c.Class {
 		case "page":
 			out.Reason = cmp.Or(upperFirst(c.Reason), "A page is no whole image")
+			out.Accept = c.ID
 		case "conflict":
 			out.Reason = "Another file stands where it belongs; both are kept. " + upperFirst(c.Reason)
 		}

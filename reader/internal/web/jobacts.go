@@ -26,7 +26,10 @@ type Queueing interface {
 	ReleaseHold(ctx context.Context, kind string) error
 	ProbeSite(ctx context.Context, site string, confirmed bool) (scraperclient.Probed, error)
 	SetPacing(ctx context.Context, site string, d time.Duration) error
-	DiscoveryAt(ctx context.Context) (string, error)
+	QueueSettings(ctx context.Context) (scraperclient.QueueSettings, error)
+	SetFreeSpaceFloor(ctx context.Context, bytes int64) error
+	AcceptMissing(ctx context.Context, jobID int64, chapterID string) error
+	PreferGroups(ctx context.Context, key scraperclient.Key, groups []string) error
 	SetDiscoveryAt(ctx context.Context, at string) error
 	WatchQueue(ctx context.Context, changed func()) error
 }

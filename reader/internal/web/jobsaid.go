@@ -13,6 +13,8 @@ func (s *Server) said(ctx context.Context, t told) *said {
 	switch {
 	case t.did == "pace":
 		return &said{"ok", "check", "Saved. It holds from the next request on."}
+	case t.did == "floor":
+		return &said{"ok", "check", "Saved. It holds from the next chapter on."}
 	case t.did == "discovery":
 		return &said{"ok", "check", "Saved."}
 	case t.job == 0 && t.did == "start" && t.changed == "yes":
@@ -41,6 +43,11 @@ func saidOf(j scraperclient.QueueJob, t told) *said {
 		return &said{"ok", "check", name + " goes in turn."}
 	case "low":
 		return &said{"ok", "check", name + " goes after the others of its Site."}
+	case "accept":
+		if t.changed != "yes" {
+			return &said{"info", "clock", "That chapter is not set aside for its pages any more. Nothing was changed."}
+		}
+		return &said{"ok", "check", "It is published without them, and marked so, once the others are there."}
 	case "start", "pause", "resume", "retry", "cancel":
 	default:
 		return nil

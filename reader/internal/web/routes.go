@@ -58,6 +58,7 @@ func (s *Server) routes() []route {
 
 		{"GET /sites/{site}/{series}/move", administrator, s.movePage},
 		{"POST /sites/{site}/{series}/move", administrator, s.move},
+		{"POST /sites/{site}/{series}/groups", administrator, s.preferGroups},
 		{"GET /worklist", administrator, s.worklist},
 		{"POST /worklist/poll", administrator, s.pollWorklist},
 		{"POST /worklist/mute", administrator, s.muteWorklist},
@@ -73,7 +74,9 @@ func (s *Server) routes() []route {
 		{"POST /settings/scraper/jobs", administrator, s.actOnJobs},
 		{"POST /settings/scraper/hold", administrator, s.setHold},
 		{"POST /settings/scraper/discovery", administrator, s.setDiscovery},
+		{"POST /settings/scraper/floor", administrator, s.setFloor},
 		{"GET /jobs/{job}", administrator, s.jobPage},
+		{"POST /jobs/{job}/accept", administrator, s.acceptMissing},
 		{"POST /jobs/{job}", administrator, s.actOnJob},
 		{"GET /incidents", administrator, s.incidents},
 		{"GET /incidents/{incident}", administrator, s.incident},

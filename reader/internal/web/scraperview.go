@@ -26,6 +26,10 @@ type scraperView struct {
 	Paces []paceRow
 	// Discovery is "HH:MM" or "" for never; DiscoveryAt is what the field shows.
 	Discovery, DiscoveryAt string
+	// Last is what the newest discovery did, nil before the first.
+	Last *discoveryView
+	// Floor is the room that is left free, in megabytes.
+	Floor string
 	// Polling is nil while the scraper is away.
 	Polling *pollingView
 }
@@ -63,7 +67,7 @@ type jobPart struct {
 }
 
 func (k queueKnown) view(now time.Time) scraperView {
-	v := scraperView{Query: k.query, Discovery: k.discovery, DiscoveryAt: cmp.Or(k.discovery, "03:00"), Polling: pollingOf(k.settings)}
+	v := scraperView{Query: k.query, Discovery: k.queue.DiscoveryAt, DiscoveryAt: cmp.Or(k.queue.DiscoveryAt, "03:00"), Last: lastDiscovery(k.queue.Last, now), Floor: strconv.FormatInt(k.queue.FreeSpaceFloor>>20, 10), Polling: pollingOf(k.settings)}
 	for _, h := range k.holds {
 		v.Holds = append(v.Holds, holdWords(h, now))
 		v.Held = v.Held || h.Kind == "queue"

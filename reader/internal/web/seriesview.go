@@ -32,6 +32,9 @@ type seriesView struct {
 	Move    string
 	Trouble *pill
 	Pill    *pill
+	// Groups is what may be preferred, nil for those who may not and where no release
+	// names a group.
+	Groups *groupsView
 	// First says of a Series without chapters when a Poll comes that lists them, or
 	// why it waits and until when.
 	First string
@@ -220,6 +223,7 @@ func (k seriesKnown) running(v *seriesView, now time.Time) {
 	} else {
 		v.LastPoll = "not yet"
 	}
+	v.Groups = groupsOf(st, k.Runs)
 	v.First = firstPoll(st, v.SiteName, now)
 	waits := laneWaits(st.Lane, v.SiteName, now)
 	switch {

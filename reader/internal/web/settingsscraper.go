@@ -136,13 +136,13 @@ func (s *Server) scraperPage(w http.ResponseWriter, r *http.Request) error {
 
 // queueKnown is what the page is made of.
 type queueKnown struct {
-	query     scraperQuery
-	parts     map[string]scraperclient.Jobs
-	counts    map[string]scraperclient.JobCount
-	holds     []scraperclient.Hold
-	sites     []scraperclient.LaneDetail
-	discovery string
-	settings  scraperclient.Settings
+	query    scraperQuery
+	parts    map[string]scraperclient.Jobs
+	counts   map[string]scraperclient.JobCount
+	holds    []scraperclient.Hold
+	sites    []scraperclient.LaneDetail
+	queue    scraperclient.QueueSettings
+	settings scraperclient.Settings
 }
 
 // scraperView asks for everything. A scraper that is away is a view too.
@@ -179,7 +179,7 @@ func (s *Server) knowQueue(ctx context.Context, q scraperQuery) (queueKnown, err
 	if k.sites, err = s.Scraper.ListSites(ctx); err != nil {
 		return k, err
 	}
-	if k.discovery, err = s.Scraper.DiscoveryAt(ctx); err != nil {
+	if k.queue, err = s.Scraper.QueueSettings(ctx); err != nil {
 		return k, err
 	}
 	k.settings, err = s.Scraper.Settings(ctx)

@@ -261,3 +261,80 @@ func TestCoverageStandsApartFromTheJob(t *testing.T) {
 	_, body := s.get(mo, "/series/1")
 	has(t, body, "The Site lists 2, the library has 1; 1 set aside.", "Done, 2 chapters", `href="/jobs/12"`)
 }
+
+func TestAChapterIsTakenWithoutItsPages(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	mo := s.claim()
+	s.scraper.SetLanes(time.Time{}, lane("alpha", 0, nil))
+	j := order(12, "done", "Potion Shop", nil)
+	j.Chapters = []*scraperv1.JobChapter{
+		{Chapter: &scraperv1.Chapter{ChapterId: "b", Number: "2"}, State: "set_aside", Class: "page", Reason: "page 14 is no whole image"},
+		{Chapter: &scraperv1.Chapter{ChapterId: "c", Number: "3"}, State: "set_aside", Class: "conflict", Reason: "another file"},
+	}
+	s.scraper.SetJobs(j)
+	_, body := s.get(mo, "/jobs/12")
+	if n := strings.Count(body, "Take it without them"); n != 1 {
+		t.Errorf("%d chapters may be taken, want the one whose pages are missing", n)
+	}
+	has(t, s.after(mo, "/jobs/12/accept", url.Values{"chapter": {"b"}, "back": {"/jobs/12"}}), "It is published without them, and marked so")
+	if got := s.scraper.Accepted(); len(got) != 1 || got[0] != "12 b" {
+		t.Errorf("taken: %v", got)
+	}
+	if resp, _ := s.post(mo, "/jobs/12/accept", url.Values{"chapter": {""}}); resp.StatusCode != http.StatusBadRequest {
+		t.Errorf("no chapter: %d", resp.StatusCode)
+	}
+}
+
+func TestWhatTheDiscoveryDid(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	mo := s.claim()
+	s.scraper.SetLanes(time.Time{}, lane("alpha", 0, nil))
+	_, body := s.get(mo, "/settings/scraper")
+	hasNot(t, body, "Last looked", "Passed over")
+	series := &scraperv1.Series{Key: &scraperv1.SeriesKey{Site: "alpha", SeriesId: "s1"}, Title: "Potion Shop <b>"}
+	s.scraper.SetLastDiscovery(&scraperv1.Discovery{
+		StartedAt: timestamppb.Now(), EndReason: "complete", LookedAt: 14, Requested: 3, Skipped: 11,
+		Skips: []*scraperv1.DiscoverySkip{{Series: series, Why: "quarantined", JobId: 12}},
+	})
+	_, body = s.get(mo, "/settings/scraper")
+	has(t, body, "14 Series are lacking chapters, 3 downloads asked for.", "Potion Shop &lt;b&gt;", "its download was set aside and waits for you", `href="/jobs/12"`, "and 10 others")
+	s.scraper.SetLastDiscovery(&scraperv1.Discovery{StartedAt: timestamppb.Now(), EndReason: "no_inventory"})
+	_, body = s.get(mo, "/settings/scraper")
+	has(t, body, "in vain: what the library holds could not be seen")
+	has(t, s.after(mo, "/settings/scraper/floor", url.Values{"floor": {"2048"}}), "Saved. It holds from the next chapter on.", `name="floor" value="2048"`)
+	for _, mb := range []string{"", "-1", "x", "1.5", "99999999999999999999"} {
+		if resp, _ := s.post(mo, "/settings/scraper/floor", url.Values{"floor": {mb}}); resp.StatusCode != http.StatusBadRequest {
+			t.Errorf("%q MB: %d", mb, resp.StatusCode)
+		}
+	}
+}
+
+func TestPreferredGroups(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	mo := s.claim()
+	s.series(func(st *scraperv1.SeriesState) {
+		st.Chapters = []*scraperv1.Chapter{{ChapterId: "a", Number: "1", Groups: []string{"South"}}, {ChapterId: "b", Number: "1", Groups: []string{"North", "South"}}}
+	})
+	_, body := s.get(mo, "/sites/sample/s")
+	has(t, body, "Preferred groups", "Seen here: North, South", `name="groups" value=""`)
+	resp, _ := s.post(mo, "/sites/sample/s/groups", url.Values{"groups": {" South ,, North\n"}})
+	if to := resp.Header.Get("Location"); to != "/sites/sample/s#groups" {
+		t.Errorf("the form leads to %q", to)
+	}
+	_, body = s.get(mo, "/sites/sample/s")
+	has(t, body, `name="groups" value="South, North"`, `id="groups" open`)
+	if resp, _ := s.post(mo, "/sites/sample/s/groups", url.Values{"groups": {strings.Repeat("x,", 21)}}); resp.StatusCode != http.StatusBadRequest {
+		t.Errorf("21 groups: %d", resp.StatusCode)
+	}
+	if _, err := s.pool.Exec(t.Context(), "UPDATE users SET role = 'member'"); err != nil {
+		t.Fatal(err)
+	}
+	_, body = s.get(mo, "/sites/sample/s")
+	hasNot(t, body, "Preferred groups")
+	if resp, _ := s.post(mo, "/sites/sample/s/groups", url.Values{"groups": {"x"}}); resp.StatusCode != http.StatusNotFound {
+		t.Errorf("a member prefers: %d", resp.StatusCode)
+	}
+}

@@ -116,6 +116,9 @@ func (s *Server) state(ctx context.Context, key source.Key) (*scraperv1.SeriesSt
 		out.NextPollReason = "forced"
 	}
 	out.MovedAt = stamp(row.Moved)
+	if out.PreferredGroups, err = s.Store.PreferredGroups(ctx, key); err != nil {
+		return nil, err
+	}
 	if out.ProposedUrl, err = s.Store.Proposal(ctx, key); err != nil {
 		return nil, err
 	}

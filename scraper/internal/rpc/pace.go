@@ -8,6 +8,7 @@ import (
 	scraperv1 "mangrove/proto/gen/scraper/v1"
 	"mangrove/scraper/internal/circuit"
 	"mangrove/scraper/internal/incident"
+	"mangrove/scraper/internal/queue"
 	"mangrove/scraper/internal/source"
 )
 
@@ -100,7 +101,94 @@ func (s *Server) SetPacing(ctx context.Context, r *scraperv1.SetPacingRequest) (
 // GetQueueSettings answers the settings of the queue.
 func (s *Server) GetQueueSettings(ctx context.Context, _ *scraperv1.GetQueueSettingsRequest) (*scraperv1.GetQueueSettingsResponse, error) {
 	at, err := s.Store.DiscoveryAt(ctx)
-	return &scraperv1.GetQueueSettingsResponse{DiscoveryAt: at}, err
+	if err != nil {
+		return nil, err
+	}
+	floor, err := s.Store.FreeSpaceFloor(ctx)
+	if err != nil {
+		return nil, err
+	}
+	last, err := s.lastDiscovery(ctx)
+	return &scraperv1.GetQueueSettingsResponse{DiscoveryAt: at, FreeSpaceFloor: floor, LastDiscovery: last}, err
+}
+
+// shownSkips bounds how many Series that a discovery passed over are told.
+const shownSkips = 50
+
+func (s *Server) lastDiscovery(ctx context.Context) (*scraperv1.Discovery, error) {
+	d, ok, err := s.Store.NewestDiscovery(ctx)
+	if err != nil || !ok {
+		return nil, err
+	}
+	out := &scraperv1.Discovery{
+		StartedAt: stamp(d.Started), EndReason: string(d.End), LookedAt: int32(d.LookedAt), Requested: int32(d.Requested), Skipped: int32(len(d.Skipped)),
+	}
+	for _, k := range d.Skipped[:min(len(d.Skipped), shownSkips)] {
+		row, err := s.Store.Series(ctx, k.Key)
+		if fault.Is(err, fault.NotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		out.Skips = append(out.Skips, &scraperv1.DiscoverySkip{Series: s.series(row), Why: string(k.Why), JobId: k.JobID})
+	}
+	return out, nil
+}
+
+// mostFloor bounds the floor of free space, in bytes.
+const mostFloor = 1 << 50
+
+// SetFreeSpaceFloor sets how much room downloads leave where the library lies.
+func (s *Server) SetFreeSpaceFloor(ctx context.Context, r *scraperv1.SetFreeSpaceFloorRequest) (*scraperv1.SetFreeSpaceFloorResponse, error) {
+	if r.GetBytes() > mostFloor {
+		return nil, fault.Newf(fault.Invalid, "set", "the free space floor", "%d is too large", r.GetBytes())
+	}
+	if err := s.Store.SetFreeSpaceFloor(ctx, r.GetBytes()); err != nil {
+		return nil, err
+	}
+	s.Hub.QueueChanged()
+	return &scraperv1.SetFreeSpaceFloorResponse{}, nil
+}
+
+// AcceptMissing takes a chapter without the pages that its Site does not give.
+func (s *Server) AcceptMissing(ctx context.Context, r *scraperv1.AcceptMissingRequest) (*scraperv1.AcceptMissingResponse, error) {
+	now, err := queue.Accept(ctx, s.Store, r.GetJobId(), r.GetChapterId())
+	if err != nil {
+		return nil, err
+	}
+	s.Recorder.Acted("accept", now.Key)
+	s.Wake(now.Key.Site)
+	s.Hub.Changed(now.Key)
+	m, err := s.jobMessageByID(ctx, now.ID)
+	return &scraperv1.AcceptMissingResponse{Job: m}, err
+}
+
+// What bounds a preference of groups.
+const (
+	mostGroups  = 20
+	longestName = 200
+)
+
+// PreferGroups says whose releases of a Series are wanted, best first.
+func (s *Server) PreferGroups(ctx context.Context, r *scraperv1.PreferGroupsRequest) (*scraperv1.PreferGroupsResponse, error) {
+	key, err := keyOf(r.GetKey())
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range r.GetGroups() {
+		if g == "" || len(g) > longestName {
+			return nil, fault.Newf(fault.Invalid, "prefer", "groups", "a name is empty or too long")
+		}
+	}
+	if len(r.GetGroups()) > mostGroups {
+		return nil, fault.Newf(fault.Invalid, "prefer", "groups", "%d are too many", len(r.GetGroups()))
+	}
+	if err := s.Store.SetPreferredGroups(ctx, key, r.GetGroups()); err != nil {
+		return nil, err
+	}
+	s.Hub.Changed(key)
+	return &scraperv1.PreferGroupsResponse{}, nil
 }
 
 // SetDiscovery sets when new chapters are looked for each night.

@@ -31,6 +31,12 @@ type QueueStore interface {
 	SetPacing(ctx context.Context, site string, d time.Duration) error
 	DiscoveryAt(ctx context.Context) (string, error)
 	SetDiscoveryAt(ctx context.Context, at string) error
+	NewestDiscovery(ctx context.Context) (queue.Discovered, bool, error)
+	FreeSpaceFloor(ctx context.Context) (int64, error)
+	SetFreeSpaceFloor(ctx context.Context, bytes int64) error
+	AcceptMissing(ctx context.Context, jobID int64, chapterID string) error
+	PreferredGroups(ctx context.Context, key source.Key) ([]string, error)
+	SetPreferredGroups(ctx context.Context, key source.Key, groups []string) error
 }
 
 // maxChapters bounds the chapters of one Job that are sent.

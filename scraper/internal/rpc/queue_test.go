@@ -3,9 +3,12 @@ package rpc_test
 import (
 	"context"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -299,5 +302,69 @@ func TestHostileRequestsOfTheQueue(t *testing.T) {
 		if err := tt.call(); status.Code(err) != tt.want {
 			t.Errorf("%s: got %v, want %s", name, err, tt.want)
 		}
+	}
+}
+
+// TestWhatAPersonSaysOfReleases: a chapter without some pages, and whose releases
+// are wanted, over the socket.
+func TestWhatAPersonSaysOfReleases(t *testing.T) {
+	t.Parallel()
+	e := setup(t)
+	ctx := t.Context()
+	if _, err := e.queue.AcceptMissing(ctx, &scraperv1.AcceptMissingRequest{JobId: 4711, ChapterId: "1"}); status.Code(err) != codes.Aborted {
+		t.Errorf("a chapter that is not set aside: %v, want ABORTED", err)
+	}
+	k := &scraperv1.SeriesKey{Site: key.Site, SeriesId: key.SeriesID}
+	if _, err := e.queue.PreferGroups(ctx, &scraperv1.PreferGroupsRequest{Key: k, Groups: []string{"South", "North"}}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := e.GetSeries(ctx, &scraperv1.GetSeriesRequest{Key: k})
+	if d := cmp.Diff([]string{"South", "North"}, got.GetState().GetPreferredGroups()); err != nil || d != "" {
+		t.Errorf("preferred (%v):\n%s", err, d)
+	}
+	for name, r := range map[string]*scraperv1.PreferGroupsRequest{
+		"an empty name": {Key: k, Groups: []string{""}}, "a long name": {Key: k, Groups: []string{strings.Repeat("x", 201)}}, "too many": {Key: k, Groups: slices.Repeat([]string{"x"}, 21)},
+	} {
+		if _, err := e.queue.PreferGroups(ctx, r); status.Code(err) != codes.InvalidArgument {
+			t.Errorf("%s: %v, want INVALID_ARGUMENT", name, err)
+		}
+	}
+	if _, err := e.queue.PreferGroups(ctx, &scraperv1.PreferGroupsRequest{Key: &scraperv1.SeriesKey{Site: key.Site, SeriesId: "nosuch"}, Groups: []string{"x"}}); status.Code(err) != codes.NotFound {
+		t.Errorf("an unknown Series: %v, want NOT_FOUND", err)
+	}
+	if _, err := e.queue.PreferGroups(ctx, &scraperv1.PreferGroupsRequest{Key: k}); err != nil {
+		t.Error(err)
+	}
+	if got, err := e.GetSeries(ctx, &scraperv1.GetSeriesRequest{Key: k}); err != nil || len(got.GetState().GetPreferredGroups()) != 0 {
+		t.Errorf("after none is preferred: %v, %v", got.GetState().GetPreferredGroups(), err)
+	}
+}
+
+func TestTheNewestDiscoveryIsTold(t *testing.T) {
+	t.Parallel()
+	e := setup(t)
+	ctx := t.Context()
+	before, err := e.queue.GetQueueSettings(ctx, &scraperv1.GetQueueSettingsRequest{})
+	if err != nil || before.GetLastDiscovery() != nil || before.GetFreeSpaceFloor() != job.DefaultFloor {
+		t.Errorf("before the first: %v, %v", before, err)
+	}
+	if err := e.db.SaveDiscovery(ctx, queue.Discovered{
+		Started: time.Now(), Ended: time.Now(), End: queue.DiscoveryComplete, LookedAt: 2, Requested: 1,
+		Skipped: []queue.Skip{{Key: key, Why: queue.WhyQuarantined, JobID: 7}, {Key: source.Key{Site: key.Site, SeriesID: "unfollowed"}, Why: queue.WhyOutstanding}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.queue.SetFreeSpaceFloor(ctx, &scraperv1.SetFreeSpaceFloorRequest{Bytes: 1 << 31}); err != nil {
+		t.Fatal(err)
+	}
+	for _, bytes := range []int64{-1, 1 << 51} {
+		if _, err := e.queue.SetFreeSpaceFloor(ctx, &scraperv1.SetFreeSpaceFloorRequest{Bytes: bytes}); status.Code(err) != codes.InvalidArgument {
+			t.Errorf("a floor of %d: %v", bytes, err)
+		}
+	}
+	got, err := e.queue.GetQueueSettings(ctx, &scraperv1.GetQueueSettingsRequest{})
+	d := got.GetLastDiscovery()
+	if err != nil || got.GetFreeSpaceFloor() != 1<<31 || d.GetLookedAt() != 2 || d.GetRequested() != 1 || d.GetSkipped() != 2 || len(d.GetSkips()) != 1 || d.GetSkips()[0].GetWhy() != "quarantined" || d.GetSkips()[0].GetJobId() != 7 {
+		t.Errorf("got %v, %v", got, err)
 	}
 }

@@ -2,6 +2,8 @@ package store
 
 import (
 	"fmt"
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
 	"testing"
 	"time"
 
@@ -272,5 +274,40 @@ func TestSettingsOfTheQueue(t *testing.T) {
 	}
 	if err := s.SetFreeSpaceFloor(ctx, -1); !fault.Is(err, fault.Invalid) {
 		t.Errorf("a floor below zero: %v", err)
+	}
+}
+
+// TestAccept: only a chapter that was set aside for its pages is taken without them,
+// and the Job takes it up by itself; what else it set aside stays (C19).
+func TestAccept(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	ctx := t.Context()
+	for from, want := range map[job.State]job.State{
+		job.Done: job.Requested, job.Quarantined: job.Requested, job.Unavailable: job.Requested,
+		job.Queued: job.Queued, job.Downloading: job.Downloading, job.Paused: job.Paused, job.RetryWait: job.RetryWait, job.Cancelled: job.Cancelled,
+	} {
+		id := s.put(t, "accept-"+string(from), from)
+		if _, err := s.admin(t).Exec(ctx, `INSERT INTO scraper.job_chapters (job_id, chapter_id, position, state, class, set_aside_at) VALUES
+			($1, 'a', 1, 'set_aside', 'page', now()), ($1, 'b', 2, 'set_aside', 'conflict', now()), ($1, 'c', 3, 'set_aside', 'page', now()), ($1, 'd', 4, 'published', '', NULL)`, id); err != nil {
+			t.Fatal(err)
+		}
+		now, err := queue.Accept(ctx, s, id, "a")
+		if err != nil || now.State != want {
+			t.Errorf("of a Job that is %s: now %s (%v), want %s", from, now.State, err, want)
+		}
+		for _, other := range []string{"a", "b", "d", "nosuch"} {
+			if _, err := queue.Accept(ctx, s, id, other); !fault.Is(err, fault.Stale) {
+				t.Errorf("chapter %s of a Job that was %s: %v, want class stale", other, from, err)
+			}
+		}
+		rows, err := s.admin(t).Query(ctx, "SELECT chapter_id || ' ' || state || ' ' || accept_missing FROM scraper.job_chapters WHERE job_id = $1 ORDER BY position", id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if d := cmp.Diff([]string{"a waiting true", "b set_aside false", "c set_aside false", "d published false"}, got); err != nil || d != "" {
+			t.Errorf("chapters of a Job that was %s (%v):\n%s", from, err, d)
+		}
 	}
 }

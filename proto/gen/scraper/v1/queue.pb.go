@@ -1593,7 +1593,11 @@ func (*GetQueueSettingsRequest) Descriptor() ([]byte, []int) {
 type GetQueueSettingsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// discovery_at is "HH:MM" in the scraper's local time, or "" for never.
-	DiscoveryAt   string `protobuf:"bytes,1,opt,name=discovery_at,json=discoveryAt,proto3" json:"discovery_at,omitempty"`
+	DiscoveryAt string `protobuf:"bytes,1,opt,name=discovery_at,json=discoveryAt,proto3" json:"discovery_at,omitempty"`
+	// free_space_floor is how many bytes are left free where the library lies.
+	FreeSpaceFloor int64 `protobuf:"varint,2,opt,name=free_space_floor,json=freeSpaceFloor,proto3" json:"free_space_floor,omitempty"`
+	// last_discovery is the newest one; unset before the first.
+	LastDiscovery *Discovery `protobuf:"bytes,3,opt,name=last_discovery,json=lastDiscovery,proto3" json:"last_discovery,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1635,6 +1639,451 @@ func (x *GetQueueSettingsResponse) GetDiscoveryAt() string {
 	return ""
 }
 
+func (x *GetQueueSettingsResponse) GetFreeSpaceFloor() int64 {
+	if x != nil {
+		return x.FreeSpaceFloor
+	}
+	return 0
+}
+
+func (x *GetQueueSettingsResponse) GetLastDiscovery() *Discovery {
+	if x != nil {
+		return x.LastDiscovery
+	}
+	return nil
+}
+
+// Discovery is what one look for chapters to download did (JOB-9).
+type Discovery struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// started_at is its start.
+	StartedAt *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
+	// end_reason is "complete", "no_inventory" or "stopped".
+	EndReason string `protobuf:"bytes,2,opt,name=end_reason,json=endReason,proto3" json:"end_reason,omitempty"`
+	// looked_at counts Series marked for download that lack a chapter.
+	LookedAt int32 `protobuf:"varint,3,opt,name=looked_at,json=lookedAt,proto3" json:"looked_at,omitempty"`
+	// requested counts the Jobs that were requested.
+	Requested int32 `protobuf:"varint,4,opt,name=requested,proto3" json:"requested,omitempty"`
+	// skips are the Series that were passed over, at most 50.
+	Skips []*DiscoverySkip `protobuf:"bytes,5,rep,name=skips,proto3" json:"skips,omitempty"`
+	// skipped counts all of them.
+	Skipped       int32 `protobuf:"varint,6,opt,name=skipped,proto3" json:"skipped,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Discovery) Reset() {
+	*x = Discovery{}
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Discovery) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Discovery) ProtoMessage() {}
+
+func (x *Discovery) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Discovery.ProtoReflect.Descriptor instead.
+func (*Discovery) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_queue_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *Discovery) GetStartedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartedAt
+	}
+	return nil
+}
+
+func (x *Discovery) GetEndReason() string {
+	if x != nil {
+		return x.EndReason
+	}
+	return ""
+}
+
+func (x *Discovery) GetLookedAt() int32 {
+	if x != nil {
+		return x.LookedAt
+	}
+	return 0
+}
+
+func (x *Discovery) GetRequested() int32 {
+	if x != nil {
+		return x.Requested
+	}
+	return 0
+}
+
+func (x *Discovery) GetSkips() []*DiscoverySkip {
+	if x != nil {
+		return x.Skips
+	}
+	return nil
+}
+
+func (x *Discovery) GetSkipped() int32 {
+	if x != nil {
+		return x.Skipped
+	}
+	return 0
+}
+
+// DiscoverySkip is a Series that was passed over.
+type DiscoverySkip struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// series is what is known of it.
+	Series *Series `protobuf:"bytes,1,opt,name=series,proto3" json:"series,omitempty"`
+	// why is "outstanding", "unavailable", "quarantined" or "failed".
+	Why string `protobuf:"bytes,2,opt,name=why,proto3" json:"why,omitempty"`
+	// job_id is the Job that stands in the way, 0 for none.
+	JobId         int64 `protobuf:"varint,3,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DiscoverySkip) Reset() {
+	*x = DiscoverySkip{}
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DiscoverySkip) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DiscoverySkip) ProtoMessage() {}
+
+func (x *DiscoverySkip) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DiscoverySkip.ProtoReflect.Descriptor instead.
+func (*DiscoverySkip) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_queue_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *DiscoverySkip) GetSeries() *Series {
+	if x != nil {
+		return x.Series
+	}
+	return nil
+}
+
+func (x *DiscoverySkip) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
+func (x *DiscoverySkip) GetJobId() int64 {
+	if x != nil {
+		return x.JobId
+	}
+	return 0
+}
+
+// SetFreeSpaceFloorRequest sets it.
+type SetFreeSpaceFloorRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// bytes are 0 or more.
+	Bytes         int64 `protobuf:"varint,1,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetFreeSpaceFloorRequest) Reset() {
+	*x = SetFreeSpaceFloorRequest{}
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetFreeSpaceFloorRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetFreeSpaceFloorRequest) ProtoMessage() {}
+
+func (x *SetFreeSpaceFloorRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetFreeSpaceFloorRequest.ProtoReflect.Descriptor instead.
+func (*SetFreeSpaceFloorRequest) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_queue_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *SetFreeSpaceFloorRequest) GetBytes() int64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
+// SetFreeSpaceFloorResponse answers when it was stored.
+type SetFreeSpaceFloorResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetFreeSpaceFloorResponse) Reset() {
+	*x = SetFreeSpaceFloorResponse{}
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetFreeSpaceFloorResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetFreeSpaceFloorResponse) ProtoMessage() {}
+
+func (x *SetFreeSpaceFloorResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetFreeSpaceFloorResponse.ProtoReflect.Descriptor instead.
+func (*SetFreeSpaceFloorResponse) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_queue_proto_rawDescGZIP(), []int{32}
+}
+
+// AcceptMissingRequest names the chapter.
+type AcceptMissingRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// job_id is the Job that set it aside.
+	JobId int64 `protobuf:"varint,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	// chapter_id is the Site's own.
+	ChapterId     string `protobuf:"bytes,2,opt,name=chapter_id,json=chapterId,proto3" json:"chapter_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AcceptMissingRequest) Reset() {
+	*x = AcceptMissingRequest{}
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AcceptMissingRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AcceptMissingRequest) ProtoMessage() {}
+
+func (x *AcceptMissingRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AcceptMissingRequest.ProtoReflect.Descriptor instead.
+func (*AcceptMissingRequest) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_queue_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *AcceptMissingRequest) GetJobId() int64 {
+	if x != nil {
+		return x.JobId
+	}
+	return 0
+}
+
+func (x *AcceptMissingRequest) GetChapterId() string {
+	if x != nil {
+		return x.ChapterId
+	}
+	return ""
+}
+
+// AcceptMissingResponse answers the Job as it is now.
+type AcceptMissingResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// job is it.
+	Job           *QueueJob `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AcceptMissingResponse) Reset() {
+	*x = AcceptMissingResponse{}
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AcceptMissingResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AcceptMissingResponse) ProtoMessage() {}
+
+func (x *AcceptMissingResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AcceptMissingResponse.ProtoReflect.Descriptor instead.
+func (*AcceptMissingResponse) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_queue_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *AcceptMissingResponse) GetJob() *QueueJob {
+	if x != nil {
+		return x.Job
+	}
+	return nil
+}
+
+// PreferGroupsRequest names a Series and its groups.
+type PreferGroupsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// key names the Series.
+	Key *SeriesKey `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// groups are best first, at most 20; none keeps every release.
+	Groups        []string `protobuf:"bytes,2,rep,name=groups,proto3" json:"groups,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PreferGroupsRequest) Reset() {
+	*x = PreferGroupsRequest{}
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PreferGroupsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PreferGroupsRequest) ProtoMessage() {}
+
+func (x *PreferGroupsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PreferGroupsRequest.ProtoReflect.Descriptor instead.
+func (*PreferGroupsRequest) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_queue_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *PreferGroupsRequest) GetKey() *SeriesKey {
+	if x != nil {
+		return x.Key
+	}
+	return nil
+}
+
+func (x *PreferGroupsRequest) GetGroups() []string {
+	if x != nil {
+		return x.Groups
+	}
+	return nil
+}
+
+// PreferGroupsResponse answers when it was stored.
+type PreferGroupsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PreferGroupsResponse) Reset() {
+	*x = PreferGroupsResponse{}
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PreferGroupsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PreferGroupsResponse) ProtoMessage() {}
+
+func (x *PreferGroupsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PreferGroupsResponse.ProtoReflect.Descriptor instead.
+func (*PreferGroupsResponse) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_queue_proto_rawDescGZIP(), []int{36}
+}
+
 // SetDiscoveryRequest sets when.
 type SetDiscoveryRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1646,7 +2095,7 @@ type SetDiscoveryRequest struct {
 
 func (x *SetDiscoveryRequest) Reset() {
 	*x = SetDiscoveryRequest{}
-	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[29]
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1658,7 +2107,7 @@ func (x *SetDiscoveryRequest) String() string {
 func (*SetDiscoveryRequest) ProtoMessage() {}
 
 func (x *SetDiscoveryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[29]
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1671,7 +2120,7 @@ func (x *SetDiscoveryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetDiscoveryRequest.ProtoReflect.Descriptor instead.
 func (*SetDiscoveryRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_queue_proto_rawDescGZIP(), []int{29}
+	return file_mangrove_scraper_v1_queue_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *SetDiscoveryRequest) GetAt() string {
@@ -1690,7 +2139,7 @@ type SetDiscoveryResponse struct {
 
 func (x *SetDiscoveryResponse) Reset() {
 	*x = SetDiscoveryResponse{}
-	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[30]
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1702,7 +2151,7 @@ func (x *SetDiscoveryResponse) String() string {
 func (*SetDiscoveryResponse) ProtoMessage() {}
 
 func (x *SetDiscoveryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[30]
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1715,7 +2164,7 @@ func (x *SetDiscoveryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetDiscoveryResponse.ProtoReflect.Descriptor instead.
 func (*SetDiscoveryResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_queue_proto_rawDescGZIP(), []int{30}
+	return file_mangrove_scraper_v1_queue_proto_rawDescGZIP(), []int{38}
 }
 
 var File_mangrove_scraper_v1_queue_proto protoreflect.FileDescriptor
@@ -1811,12 +2260,40 @@ const file_mangrove_scraper_v1_queue_proto_rawDesc = "" +
 	"\aseconds\x18\x02 \x01(\x01R\aseconds\"-\n" +
 	"\x11SetPacingResponse\x12\x18\n" +
 	"\aseconds\x18\x01 \x01(\x01R\aseconds\"\x19\n" +
-	"\x17GetQueueSettingsRequest\"=\n" +
+	"\x17GetQueueSettingsRequest\"\xae\x01\n" +
 	"\x18GetQueueSettingsResponse\x12!\n" +
-	"\fdiscovery_at\x18\x01 \x01(\tR\vdiscoveryAt\"%\n" +
+	"\fdiscovery_at\x18\x01 \x01(\tR\vdiscoveryAt\x12(\n" +
+	"\x10free_space_floor\x18\x02 \x01(\x03R\x0efreeSpaceFloor\x12E\n" +
+	"\x0elast_discovery\x18\x03 \x01(\v2\x1e.mangrove.scraper.v1.DiscoveryR\rlastDiscovery\"\xf4\x01\n" +
+	"\tDiscovery\x129\n" +
+	"\n" +
+	"started_at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x12\x1d\n" +
+	"\n" +
+	"end_reason\x18\x02 \x01(\tR\tendReason\x12\x1b\n" +
+	"\tlooked_at\x18\x03 \x01(\x05R\blookedAt\x12\x1c\n" +
+	"\trequested\x18\x04 \x01(\x05R\trequested\x128\n" +
+	"\x05skips\x18\x05 \x03(\v2\".mangrove.scraper.v1.DiscoverySkipR\x05skips\x12\x18\n" +
+	"\askipped\x18\x06 \x01(\x05R\askipped\"m\n" +
+	"\rDiscoverySkip\x123\n" +
+	"\x06series\x18\x01 \x01(\v2\x1b.mangrove.scraper.v1.SeriesR\x06series\x12\x10\n" +
+	"\x03why\x18\x02 \x01(\tR\x03why\x12\x15\n" +
+	"\x06job_id\x18\x03 \x01(\x03R\x05jobId\"0\n" +
+	"\x18SetFreeSpaceFloorRequest\x12\x14\n" +
+	"\x05bytes\x18\x01 \x01(\x03R\x05bytes\"\x1b\n" +
+	"\x19SetFreeSpaceFloorResponse\"L\n" +
+	"\x14AcceptMissingRequest\x12\x15\n" +
+	"\x06job_id\x18\x01 \x01(\x03R\x05jobId\x12\x1d\n" +
+	"\n" +
+	"chapter_id\x18\x02 \x01(\tR\tchapterId\"H\n" +
+	"\x15AcceptMissingResponse\x12/\n" +
+	"\x03job\x18\x01 \x01(\v2\x1d.mangrove.scraper.v1.QueueJobR\x03job\"_\n" +
+	"\x13PreferGroupsRequest\x120\n" +
+	"\x03key\x18\x01 \x01(\v2\x1e.mangrove.scraper.v1.SeriesKeyR\x03key\x12\x16\n" +
+	"\x06groups\x18\x02 \x03(\tR\x06groups\"\x16\n" +
+	"\x14PreferGroupsResponse\"%\n" +
 	"\x13SetDiscoveryRequest\x12\x0e\n" +
 	"\x02at\x18\x01 \x01(\tR\x02at\"\x16\n" +
-	"\x14SetDiscoveryResponse2\xdd\t\n" +
+	"\x14SetDiscoveryResponse2\x9e\f\n" +
 	"\fQueueService\x12W\n" +
 	"\bListJobs\x12$.mangrove.scraper.v1.ListJobsRequest\x1a%.mangrove.scraper.v1.ListJobsResponse\x12Q\n" +
 	"\x06GetJob\x12\".mangrove.scraper.v1.GetJobRequest\x1a#.mangrove.scraper.v1.GetJobResponse\x12_\n" +
@@ -1831,7 +2308,10 @@ const file_mangrove_scraper_v1_queue_proto_rawDesc = "" +
 	"\tProbeSite\x12%.mangrove.scraper.v1.ProbeSiteRequest\x1a&.mangrove.scraper.v1.ProbeSiteResponse\x12Z\n" +
 	"\tSetPacing\x12%.mangrove.scraper.v1.SetPacingRequest\x1a&.mangrove.scraper.v1.SetPacingResponse\x12o\n" +
 	"\x10GetQueueSettings\x12,.mangrove.scraper.v1.GetQueueSettingsRequest\x1a-.mangrove.scraper.v1.GetQueueSettingsResponse\x12c\n" +
-	"\fSetDiscovery\x12(.mangrove.scraper.v1.SetDiscoveryRequest\x1a).mangrove.scraper.v1.SetDiscoveryResponseB)Z'mangrove/proto/gen/scraper/v1;scraperv1b\x06proto3"
+	"\fSetDiscovery\x12(.mangrove.scraper.v1.SetDiscoveryRequest\x1a).mangrove.scraper.v1.SetDiscoveryResponse\x12r\n" +
+	"\x11SetFreeSpaceFloor\x12-.mangrove.scraper.v1.SetFreeSpaceFloorRequest\x1a..mangrove.scraper.v1.SetFreeSpaceFloorResponse\x12f\n" +
+	"\rAcceptMissing\x12).mangrove.scraper.v1.AcceptMissingRequest\x1a*.mangrove.scraper.v1.AcceptMissingResponse\x12c\n" +
+	"\fPreferGroups\x12(.mangrove.scraper.v1.PreferGroupsRequest\x1a).mangrove.scraper.v1.PreferGroupsResponseB)Z'mangrove/proto/gen/scraper/v1;scraperv1b\x06proto3"
 
 var (
 	file_mangrove_scraper_v1_queue_proto_rawDescOnce sync.Once
@@ -1845,91 +2325,112 @@ func file_mangrove_scraper_v1_queue_proto_rawDescGZIP() []byte {
 	return file_mangrove_scraper_v1_queue_proto_rawDescData
 }
 
-var file_mangrove_scraper_v1_queue_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
+var file_mangrove_scraper_v1_queue_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
 var file_mangrove_scraper_v1_queue_proto_goTypes = []any{
-	(*Estimate)(nil),                 // 0: mangrove.scraper.v1.Estimate
-	(*QueueJob)(nil),                 // 1: mangrove.scraper.v1.QueueJob
-	(*ListJobsRequest)(nil),          // 2: mangrove.scraper.v1.ListJobsRequest
-	(*JobCount)(nil),                 // 3: mangrove.scraper.v1.JobCount
-	(*ListJobsResponse)(nil),         // 4: mangrove.scraper.v1.ListJobsResponse
-	(*GetJobRequest)(nil),            // 5: mangrove.scraper.v1.GetJobRequest
-	(*JobChapter)(nil),               // 6: mangrove.scraper.v1.JobChapter
-	(*GetJobResponse)(nil),           // 7: mangrove.scraper.v1.GetJobResponse
-	(*WatchQueueRequest)(nil),        // 8: mangrove.scraper.v1.WatchQueueRequest
-	(*WatchQueueResponse)(nil),       // 9: mangrove.scraper.v1.WatchQueueResponse
-	(*ActOnJobRequest)(nil),          // 10: mangrove.scraper.v1.ActOnJobRequest
-	(*ActOnJobResponse)(nil),         // 11: mangrove.scraper.v1.ActOnJobResponse
-	(*ActOnJobsRequest)(nil),         // 12: mangrove.scraper.v1.ActOnJobsRequest
-	(*ActOnJobsResponse)(nil),        // 13: mangrove.scraper.v1.ActOnJobsResponse
-	(*SetJobPriorityRequest)(nil),    // 14: mangrove.scraper.v1.SetJobPriorityRequest
-	(*SetJobPriorityResponse)(nil),   // 15: mangrove.scraper.v1.SetJobPriorityResponse
-	(*Hold)(nil),                     // 16: mangrove.scraper.v1.Hold
-	(*ListHoldsRequest)(nil),         // 17: mangrove.scraper.v1.ListHoldsRequest
-	(*ListHoldsResponse)(nil),        // 18: mangrove.scraper.v1.ListHoldsResponse
-	(*SetHoldRequest)(nil),           // 19: mangrove.scraper.v1.SetHoldRequest
-	(*SetHoldResponse)(nil),          // 20: mangrove.scraper.v1.SetHoldResponse
-	(*ReleaseHoldRequest)(nil),       // 21: mangrove.scraper.v1.ReleaseHoldRequest
-	(*ReleaseHoldResponse)(nil),      // 22: mangrove.scraper.v1.ReleaseHoldResponse
-	(*ProbeSiteRequest)(nil),         // 23: mangrove.scraper.v1.ProbeSiteRequest
-	(*ProbeSiteResponse)(nil),        // 24: mangrove.scraper.v1.ProbeSiteResponse
-	(*SetPacingRequest)(nil),         // 25: mangrove.scraper.v1.SetPacingRequest
-	(*SetPacingResponse)(nil),        // 26: mangrove.scraper.v1.SetPacingResponse
-	(*GetQueueSettingsRequest)(nil),  // 27: mangrove.scraper.v1.GetQueueSettingsRequest
-	(*GetQueueSettingsResponse)(nil), // 28: mangrove.scraper.v1.GetQueueSettingsResponse
-	(*SetDiscoveryRequest)(nil),      // 29: mangrove.scraper.v1.SetDiscoveryRequest
-	(*SetDiscoveryResponse)(nil),     // 30: mangrove.scraper.v1.SetDiscoveryResponse
-	(*Job)(nil),                      // 31: mangrove.scraper.v1.Job
-	(*SeriesKey)(nil),                // 32: mangrove.scraper.v1.SeriesKey
-	(*timestamppb.Timestamp)(nil),    // 33: google.protobuf.Timestamp
-	(*Chapter)(nil),                  // 34: mangrove.scraper.v1.Chapter
+	(*Estimate)(nil),                  // 0: mangrove.scraper.v1.Estimate
+	(*QueueJob)(nil),                  // 1: mangrove.scraper.v1.QueueJob
+	(*ListJobsRequest)(nil),           // 2: mangrove.scraper.v1.ListJobsRequest
+	(*JobCount)(nil),                  // 3: mangrove.scraper.v1.JobCount
+	(*ListJobsResponse)(nil),          // 4: mangrove.scraper.v1.ListJobsResponse
+	(*GetJobRequest)(nil),             // 5: mangrove.scraper.v1.GetJobRequest
+	(*JobChapter)(nil),                // 6: mangrove.scraper.v1.JobChapter
+	(*GetJobResponse)(nil),            // 7: mangrove.scraper.v1.GetJobResponse
+	(*WatchQueueRequest)(nil),         // 8: mangrove.scraper.v1.WatchQueueRequest
+	(*WatchQueueResponse)(nil),        // 9: mangrove.scraper.v1.WatchQueueResponse
+	(*ActOnJobRequest)(nil),           // 10: mangrove.scraper.v1.ActOnJobRequest
+	(*ActOnJobResponse)(nil),          // 11: mangrove.scraper.v1.ActOnJobResponse
+	(*ActOnJobsRequest)(nil),          // 12: mangrove.scraper.v1.ActOnJobsRequest
+	(*ActOnJobsResponse)(nil),         // 13: mangrove.scraper.v1.ActOnJobsResponse
+	(*SetJobPriorityRequest)(nil),     // 14: mangrove.scraper.v1.SetJobPriorityRequest
+	(*SetJobPriorityResponse)(nil),    // 15: mangrove.scraper.v1.SetJobPriorityResponse
+	(*Hold)(nil),                      // 16: mangrove.scraper.v1.Hold
+	(*ListHoldsRequest)(nil),          // 17: mangrove.scraper.v1.ListHoldsRequest
+	(*ListHoldsResponse)(nil),         // 18: mangrove.scraper.v1.ListHoldsResponse
+	(*SetHoldRequest)(nil),            // 19: mangrove.scraper.v1.SetHoldRequest
+	(*SetHoldResponse)(nil),           // 20: mangrove.scraper.v1.SetHoldResponse
+	(*ReleaseHoldRequest)(nil),        // 21: mangrove.scraper.v1.ReleaseHoldRequest
+	(*ReleaseHoldResponse)(nil),       // 22: mangrove.scraper.v1.ReleaseHoldResponse
+	(*ProbeSiteRequest)(nil),          // 23: mangrove.scraper.v1.ProbeSiteRequest
+	(*ProbeSiteResponse)(nil),         // 24: mangrove.scraper.v1.ProbeSiteResponse
+	(*SetPacingRequest)(nil),          // 25: mangrove.scraper.v1.SetPacingRequest
+	(*SetPacingResponse)(nil),         // 26: mangrove.scraper.v1.SetPacingResponse
+	(*GetQueueSettingsRequest)(nil),   // 27: mangrove.scraper.v1.GetQueueSettingsRequest
+	(*GetQueueSettingsResponse)(nil),  // 28: mangrove.scraper.v1.GetQueueSettingsResponse
+	(*Discovery)(nil),                 // 29: mangrove.scraper.v1.Discovery
+	(*DiscoverySkip)(nil),             // 30: mangrove.scraper.v1.DiscoverySkip
+	(*SetFreeSpaceFloorRequest)(nil),  // 31: mangrove.scraper.v1.SetFreeSpaceFloorRequest
+	(*SetFreeSpaceFloorResponse)(nil), // 32: mangrove.scraper.v1.SetFreeSpaceFloorResponse
+	(*AcceptMissingRequest)(nil),      // 33: mangrove.scraper.v1.AcceptMissingRequest
+	(*AcceptMissingResponse)(nil),     // 34: mangrove.scraper.v1.AcceptMissingResponse
+	(*PreferGroupsRequest)(nil),       // 35: mangrove.scraper.v1.PreferGroupsRequest
+	(*PreferGroupsResponse)(nil),      // 36: mangrove.scraper.v1.PreferGroupsResponse
+	(*SetDiscoveryRequest)(nil),       // 37: mangrove.scraper.v1.SetDiscoveryRequest
+	(*SetDiscoveryResponse)(nil),      // 38: mangrove.scraper.v1.SetDiscoveryResponse
+	(*Job)(nil),                       // 39: mangrove.scraper.v1.Job
+	(*SeriesKey)(nil),                 // 40: mangrove.scraper.v1.SeriesKey
+	(*timestamppb.Timestamp)(nil),     // 41: google.protobuf.Timestamp
+	(*Chapter)(nil),                   // 42: mangrove.scraper.v1.Chapter
+	(*Series)(nil),                    // 43: mangrove.scraper.v1.Series
 }
 var file_mangrove_scraper_v1_queue_proto_depIdxs = []int32{
-	31, // 0: mangrove.scraper.v1.QueueJob.job:type_name -> mangrove.scraper.v1.Job
-	32, // 1: mangrove.scraper.v1.QueueJob.key:type_name -> mangrove.scraper.v1.SeriesKey
-	33, // 2: mangrove.scraper.v1.QueueJob.requested_at:type_name -> google.protobuf.Timestamp
+	39, // 0: mangrove.scraper.v1.QueueJob.job:type_name -> mangrove.scraper.v1.Job
+	40, // 1: mangrove.scraper.v1.QueueJob.key:type_name -> mangrove.scraper.v1.SeriesKey
+	41, // 2: mangrove.scraper.v1.QueueJob.requested_at:type_name -> google.protobuf.Timestamp
 	0,  // 3: mangrove.scraper.v1.QueueJob.estimate:type_name -> mangrove.scraper.v1.Estimate
-	34, // 4: mangrove.scraper.v1.QueueJob.current:type_name -> mangrove.scraper.v1.Chapter
+	42, // 4: mangrove.scraper.v1.QueueJob.current:type_name -> mangrove.scraper.v1.Chapter
 	1,  // 5: mangrove.scraper.v1.ListJobsResponse.jobs:type_name -> mangrove.scraper.v1.QueueJob
 	3,  // 6: mangrove.scraper.v1.ListJobsResponse.counts:type_name -> mangrove.scraper.v1.JobCount
-	34, // 7: mangrove.scraper.v1.JobChapter.chapter:type_name -> mangrove.scraper.v1.Chapter
+	42, // 7: mangrove.scraper.v1.JobChapter.chapter:type_name -> mangrove.scraper.v1.Chapter
 	1,  // 8: mangrove.scraper.v1.GetJobResponse.job:type_name -> mangrove.scraper.v1.QueueJob
 	6,  // 9: mangrove.scraper.v1.GetJobResponse.chapters:type_name -> mangrove.scraper.v1.JobChapter
 	1,  // 10: mangrove.scraper.v1.ActOnJobResponse.job:type_name -> mangrove.scraper.v1.QueueJob
-	33, // 11: mangrove.scraper.v1.ActOnJobsRequest.seen_at:type_name -> google.protobuf.Timestamp
-	33, // 12: mangrove.scraper.v1.Hold.since:type_name -> google.protobuf.Timestamp
+	41, // 11: mangrove.scraper.v1.ActOnJobsRequest.seen_at:type_name -> google.protobuf.Timestamp
+	41, // 12: mangrove.scraper.v1.Hold.since:type_name -> google.protobuf.Timestamp
 	16, // 13: mangrove.scraper.v1.ListHoldsResponse.holds:type_name -> mangrove.scraper.v1.Hold
-	33, // 14: mangrove.scraper.v1.ProbeSiteResponse.asked_for_quiet_until:type_name -> google.protobuf.Timestamp
-	2,  // 15: mangrove.scraper.v1.QueueService.ListJobs:input_type -> mangrove.scraper.v1.ListJobsRequest
-	5,  // 16: mangrove.scraper.v1.QueueService.GetJob:input_type -> mangrove.scraper.v1.GetJobRequest
-	8,  // 17: mangrove.scraper.v1.QueueService.WatchQueue:input_type -> mangrove.scraper.v1.WatchQueueRequest
-	10, // 18: mangrove.scraper.v1.QueueService.ActOnJob:input_type -> mangrove.scraper.v1.ActOnJobRequest
-	12, // 19: mangrove.scraper.v1.QueueService.ActOnJobs:input_type -> mangrove.scraper.v1.ActOnJobsRequest
-	14, // 20: mangrove.scraper.v1.QueueService.SetJobPriority:input_type -> mangrove.scraper.v1.SetJobPriorityRequest
-	17, // 21: mangrove.scraper.v1.QueueService.ListHolds:input_type -> mangrove.scraper.v1.ListHoldsRequest
-	19, // 22: mangrove.scraper.v1.QueueService.SetHold:input_type -> mangrove.scraper.v1.SetHoldRequest
-	21, // 23: mangrove.scraper.v1.QueueService.ReleaseHold:input_type -> mangrove.scraper.v1.ReleaseHoldRequest
-	23, // 24: mangrove.scraper.v1.QueueService.ProbeSite:input_type -> mangrove.scraper.v1.ProbeSiteRequest
-	25, // 25: mangrove.scraper.v1.QueueService.SetPacing:input_type -> mangrove.scraper.v1.SetPacingRequest
-	27, // 26: mangrove.scraper.v1.QueueService.GetQueueSettings:input_type -> mangrove.scraper.v1.GetQueueSettingsRequest
-	29, // 27: mangrove.scraper.v1.QueueService.SetDiscovery:input_type -> mangrove.scraper.v1.SetDiscoveryRequest
-	4,  // 28: mangrove.scraper.v1.QueueService.ListJobs:output_type -> mangrove.scraper.v1.ListJobsResponse
-	7,  // 29: mangrove.scraper.v1.QueueService.GetJob:output_type -> mangrove.scraper.v1.GetJobResponse
-	9,  // 30: mangrove.scraper.v1.QueueService.WatchQueue:output_type -> mangrove.scraper.v1.WatchQueueResponse
-	11, // 31: mangrove.scraper.v1.QueueService.ActOnJob:output_type -> mangrove.scraper.v1.ActOnJobResponse
-	13, // 32: mangrove.scraper.v1.QueueService.ActOnJobs:output_type -> mangrove.scraper.v1.ActOnJobsResponse
-	15, // 33: mangrove.scraper.v1.QueueService.SetJobPriority:output_type -> mangrove.scraper.v1.SetJobPriorityResponse
-	18, // 34: mangrove.scraper.v1.QueueService.ListHolds:output_type -> mangrove.scraper.v1.ListHoldsResponse
-	20, // 35: mangrove.scraper.v1.QueueService.SetHold:output_type -> mangrove.scraper.v1.SetHoldResponse
-	22, // 36: mangrove.scraper.v1.QueueService.ReleaseHold:output_type -> mangrove.scraper.v1.ReleaseHoldResponse
-	24, // 37: mangrove.scraper.v1.QueueService.ProbeSite:output_type -> mangrove.scraper.v1.ProbeSiteResponse
-	26, // 38: mangrove.scraper.v1.QueueService.SetPacing:output_type -> mangrove.scraper.v1.SetPacingResponse
-	28, // 39: mangrove.scraper.v1.QueueService.GetQueueSettings:output_type -> mangrove.scraper.v1.GetQueueSettingsResponse
-	30, // 40: mangrove.scraper.v1.QueueService.SetDiscovery:output_type -> mangrove.scraper.v1.SetDiscoveryResponse
-	28, // [28:41] is the sub-list for method output_type
-	15, // [15:28] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	41, // 14: mangrove.scraper.v1.ProbeSiteResponse.asked_for_quiet_until:type_name -> google.protobuf.Timestamp
+	29, // 15: mangrove.scraper.v1.GetQueueSettingsResponse.last_discovery:type_name -> mangrove.scraper.v1.Discovery
+	41, // 16: mangrove.scraper.v1.Discovery.started_at:type_name -> google.protobuf.Timestamp
+	30, // 17: mangrove.scraper.v1.Discovery.skips:type_name -> mangrove.scraper.v1.DiscoverySkip
+	43, // 18: mangrove.scraper.v1.DiscoverySkip.series:type_name -> mangrove.scraper.v1.Series
+	1,  // 19: mangrove.scraper.v1.AcceptMissingResponse.job:type_name -> mangrove.scraper.v1.QueueJob
+	40, // 20: mangrove.scraper.v1.PreferGroupsRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	2,  // 21: mangrove.scraper.v1.QueueService.ListJobs:input_type -> mangrove.scraper.v1.ListJobsRequest
+	5,  // 22: mangrove.scraper.v1.QueueService.GetJob:input_type -> mangrove.scraper.v1.GetJobRequest
+	8,  // 23: mangrove.scraper.v1.QueueService.WatchQueue:input_type -> mangrove.scraper.v1.WatchQueueRequest
+	10, // 24: mangrove.scraper.v1.QueueService.ActOnJob:input_type -> mangrove.scraper.v1.ActOnJobRequest
+	12, // 25: mangrove.scraper.v1.QueueService.ActOnJobs:input_type -> mangrove.scraper.v1.ActOnJobsRequest
+	14, // 26: mangrove.scraper.v1.QueueService.SetJobPriority:input_type -> mangrove.scraper.v1.SetJobPriorityRequest
+	17, // 27: mangrove.scraper.v1.QueueService.ListHolds:input_type -> mangrove.scraper.v1.ListHoldsRequest
+	19, // 28: mangrove.scraper.v1.QueueService.SetHold:input_type -> mangrove.scraper.v1.SetHoldRequest
+	21, // 29: mangrove.scraper.v1.QueueService.ReleaseHold:input_type -> mangrove.scraper.v1.ReleaseHoldRequest
+	23, // 30: mangrove.scraper.v1.QueueService.ProbeSite:input_type -> mangrove.scraper.v1.ProbeSiteRequest
+	25, // 31: mangrove.scraper.v1.QueueService.SetPacing:input_type -> mangrove.scraper.v1.SetPacingRequest
+	27, // 32: mangrove.scraper.v1.QueueService.GetQueueSettings:input_type -> mangrove.scraper.v1.GetQueueSettingsRequest
+	37, // 33: mangrove.scraper.v1.QueueService.SetDiscovery:input_type -> mangrove.scraper.v1.SetDiscoveryRequest
+	31, // 34: mangrove.scraper.v1.QueueService.SetFreeSpaceFloor:input_type -> mangrove.scraper.v1.SetFreeSpaceFloorRequest
+	33, // 35: mangrove.scraper.v1.QueueService.AcceptMissing:input_type -> mangrove.scraper.v1.AcceptMissingRequest
+	35, // 36: mangrove.scraper.v1.QueueService.PreferGroups:input_type -> mangrove.scraper.v1.PreferGroupsRequest
+	4,  // 37: mangrove.scraper.v1.QueueService.ListJobs:output_type -> mangrove.scraper.v1.ListJobsResponse
+	7,  // 38: mangrove.scraper.v1.QueueService.GetJob:output_type -> mangrove.scraper.v1.GetJobResponse
+	9,  // 39: mangrove.scraper.v1.QueueService.WatchQueue:output_type -> mangrove.scraper.v1.WatchQueueResponse
+	11, // 40: mangrove.scraper.v1.QueueService.ActOnJob:output_type -> mangrove.scraper.v1.ActOnJobResponse
+	13, // 41: mangrove.scraper.v1.QueueService.ActOnJobs:output_type -> mangrove.scraper.v1.ActOnJobsResponse
+	15, // 42: mangrove.scraper.v1.QueueService.SetJobPriority:output_type -> mangrove.scraper.v1.SetJobPriorityResponse
+	18, // 43: mangrove.scraper.v1.QueueService.ListHolds:output_type -> mangrove.scraper.v1.ListHoldsResponse
+	20, // 44: mangrove.scraper.v1.QueueService.SetHold:output_type -> mangrove.scraper.v1.SetHoldResponse
+	22, // 45: mangrove.scraper.v1.QueueService.ReleaseHold:output_type -> mangrove.scraper.v1.ReleaseHoldResponse
+	24, // 46: mangrove.scraper.v1.QueueService.ProbeSite:output_type -> mangrove.scraper.v1.ProbeSiteResponse
+	26, // 47: mangrove.scraper.v1.QueueService.SetPacing:output_type -> mangrove.scraper.v1.SetPacingResponse
+	28, // 48: mangrove.scraper.v1.QueueService.GetQueueSettings:output_type -> mangrove.scraper.v1.GetQueueSettingsResponse
+	38, // 49: mangrove.scraper.v1.QueueService.SetDiscovery:output_type -> mangrove.scraper.v1.SetDiscoveryResponse
+	32, // 50: mangrove.scraper.v1.QueueService.SetFreeSpaceFloor:output_type -> mangrove.scraper.v1.SetFreeSpaceFloorResponse
+	34, // 51: mangrove.scraper.v1.QueueService.AcceptMissing:output_type -> mangrove.scraper.v1.AcceptMissingResponse
+	36, // 52: mangrove.scraper.v1.QueueService.PreferGroups:output_type -> mangrove.scraper.v1.PreferGroupsResponse
+	37, // [37:53] is the sub-list for method output_type
+	21, // [21:37] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_mangrove_scraper_v1_queue_proto_init() }
@@ -1944,7 +2445,7 @@ func file_mangrove_scraper_v1_queue_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mangrove_scraper_v1_queue_proto_rawDesc), len(file_mangrove_scraper_v1_queue_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   31,
+			NumMessages:   39,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

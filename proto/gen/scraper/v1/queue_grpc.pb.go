@@ -19,19 +19,22 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	QueueService_ListJobs_FullMethodName         = "/mangrove.scraper.v1.QueueService/ListJobs"
-	QueueService_GetJob_FullMethodName           = "/mangrove.scraper.v1.QueueService/GetJob"
-	QueueService_WatchQueue_FullMethodName       = "/mangrove.scraper.v1.QueueService/WatchQueue"
-	QueueService_ActOnJob_FullMethodName         = "/mangrove.scraper.v1.QueueService/ActOnJob"
-	QueueService_ActOnJobs_FullMethodName        = "/mangrove.scraper.v1.QueueService/ActOnJobs"
-	QueueService_SetJobPriority_FullMethodName   = "/mangrove.scraper.v1.QueueService/SetJobPriority"
-	QueueService_ListHolds_FullMethodName        = "/mangrove.scraper.v1.QueueService/ListHolds"
-	QueueService_SetHold_FullMethodName          = "/mangrove.scraper.v1.QueueService/SetHold"
-	QueueService_ReleaseHold_FullMethodName      = "/mangrove.scraper.v1.QueueService/ReleaseHold"
-	QueueService_ProbeSite_FullMethodName        = "/mangrove.scraper.v1.QueueService/ProbeSite"
-	QueueService_SetPacing_FullMethodName        = "/mangrove.scraper.v1.QueueService/SetPacing"
-	QueueService_GetQueueSettings_FullMethodName = "/mangrove.scraper.v1.QueueService/GetQueueSettings"
-	QueueService_SetDiscovery_FullMethodName     = "/mangrove.scraper.v1.QueueService/SetDiscovery"
+	QueueService_ListJobs_FullMethodName          = "/mangrove.scraper.v1.QueueService/ListJobs"
+	QueueService_GetJob_FullMethodName            = "/mangrove.scraper.v1.QueueService/GetJob"
+	QueueService_WatchQueue_FullMethodName        = "/mangrove.scraper.v1.QueueService/WatchQueue"
+	QueueService_ActOnJob_FullMethodName          = "/mangrove.scraper.v1.QueueService/ActOnJob"
+	QueueService_ActOnJobs_FullMethodName         = "/mangrove.scraper.v1.QueueService/ActOnJobs"
+	QueueService_SetJobPriority_FullMethodName    = "/mangrove.scraper.v1.QueueService/SetJobPriority"
+	QueueService_ListHolds_FullMethodName         = "/mangrove.scraper.v1.QueueService/ListHolds"
+	QueueService_SetHold_FullMethodName           = "/mangrove.scraper.v1.QueueService/SetHold"
+	QueueService_ReleaseHold_FullMethodName       = "/mangrove.scraper.v1.QueueService/ReleaseHold"
+	QueueService_ProbeSite_FullMethodName         = "/mangrove.scraper.v1.QueueService/ProbeSite"
+	QueueService_SetPacing_FullMethodName         = "/mangrove.scraper.v1.QueueService/SetPacing"
+	QueueService_GetQueueSettings_FullMethodName  = "/mangrove.scraper.v1.QueueService/GetQueueSettings"
+	QueueService_SetDiscovery_FullMethodName      = "/mangrove.scraper.v1.QueueService/SetDiscovery"
+	QueueService_SetFreeSpaceFloor_FullMethodName = "/mangrove.scraper.v1.QueueService/SetFreeSpaceFloor"
+	QueueService_AcceptMissing_FullMethodName     = "/mangrove.scraper.v1.QueueService/AcceptMissing"
+	QueueService_PreferGroups_FullMethodName      = "/mangrove.scraper.v1.QueueService/PreferGroups"
 )
 
 // QueueServiceClient is the client API for QueueService service.
@@ -67,6 +70,13 @@ type QueueServiceClient interface {
 	GetQueueSettings(ctx context.Context, in *GetQueueSettingsRequest, opts ...grpc.CallOption) (*GetQueueSettingsResponse, error)
 	// SetDiscovery sets when new chapters are looked for each night (JOB-9).
 	SetDiscovery(ctx context.Context, in *SetDiscoveryRequest, opts ...grpc.CallOption) (*SetDiscoveryResponse, error)
+	// SetFreeSpaceFloor sets how much room downloads leave where the library lies.
+	SetFreeSpaceFloor(ctx context.Context, in *SetFreeSpaceFloorRequest, opts ...grpc.CallOption) (*SetFreeSpaceFloorResponse, error)
+	// AcceptMissing takes a chapter that was set aside without the pages that its
+	// Site does not give; ABORTED when it was not set aside for its pages.
+	AcceptMissing(ctx context.Context, in *AcceptMissingRequest, opts ...grpc.CallOption) (*AcceptMissingResponse, error)
+	// PreferGroups says whose releases of a Series are wanted, best first.
+	PreferGroups(ctx context.Context, in *PreferGroupsRequest, opts ...grpc.CallOption) (*PreferGroupsResponse, error)
 }
 
 type queueServiceClient struct {
@@ -216,6 +226,36 @@ func (c *queueServiceClient) SetDiscovery(ctx context.Context, in *SetDiscoveryR
 	return out, nil
 }
 
+func (c *queueServiceClient) SetFreeSpaceFloor(ctx context.Context, in *SetFreeSpaceFloorRequest, opts ...grpc.CallOption) (*SetFreeSpaceFloorResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SetFreeSpaceFloorResponse)
+	err := c.cc.Invoke(ctx, QueueService_SetFreeSpaceFloor_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *queueServiceClient) AcceptMissing(ctx context.Context, in *AcceptMissingRequest, opts ...grpc.CallOption) (*AcceptMissingResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(AcceptMissingResponse)
+	err := c.cc.Invoke(ctx, QueueService_AcceptMissing_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *queueServiceClient) PreferGroups(ctx context.Context, in *PreferGroupsRequest, opts ...grpc.CallOption) (*PreferGroupsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PreferGroupsResponse)
+	err := c.cc.Invoke(ctx, QueueService_PreferGroups_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // QueueServiceServer is the server API for QueueService service.
 // All implementations must embed UnimplementedQueueServiceServer
 // for forward compatibility.
@@ -249,6 +289,13 @@ type QueueServiceServer interface {
 	GetQueueSettings(context.Context, *GetQueueSettingsRequest) (*GetQueueSettingsResponse, error)
 	// SetDiscovery sets when new chapters are looked for each night (JOB-9).
 	SetDiscovery(context.Context, *SetDiscoveryRequest) (*SetDiscoveryResponse, error)
+	// SetFreeSpaceFloor sets how much room downloads leave where the library lies.
+	SetFreeSpaceFloor(context.Context, *SetFreeSpaceFloorRequest) (*SetFreeSpaceFloorResponse, error)
+	// AcceptMissing takes a chapter that was set aside without the pages that its
+	// Site does not give; ABORTED when it was not set aside for its pages.
+	AcceptMissing(context.Context, *AcceptMissingRequest) (*AcceptMissingResponse, error)
+	// PreferGroups says whose releases of a Series are wanted, best first.
+	PreferGroups(context.Context, *PreferGroupsRequest) (*PreferGroupsResponse, error)
 	mustEmbedUnimplementedQueueServiceServer()
 }
 
@@ -297,6 +344,15 @@ func (UnimplementedQueueServiceServer) GetQueueSettings(context.Context, *GetQue
 }
 func (UnimplementedQueueServiceServer) SetDiscovery(context.Context, *SetDiscoveryRequest) (*SetDiscoveryResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SetDiscovery not implemented")
+}
+func (UnimplementedQueueServiceServer) SetFreeSpaceFloor(context.Context, *SetFreeSpaceFloorRequest) (*SetFreeSpaceFloorResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SetFreeSpaceFloor not implemented")
+}
+func (UnimplementedQueueServiceServer) AcceptMissing(context.Context, *AcceptMissingRequest) (*AcceptMissingResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method AcceptMissing not implemented")
+}
+func (UnimplementedQueueServiceServer) PreferGroups(context.Context, *PreferGroupsRequest) (*PreferGroupsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method PreferGroups not implemented")
 }
 func (UnimplementedQueueServiceServer) mustEmbedUnimplementedQueueServiceServer() {}
 func (UnimplementedQueueServiceServer) testEmbeddedByValue()                      {}
@@ -546,6 +602,60 @@ func _QueueService_SetDiscovery_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _QueueService_SetFreeSpaceFloor_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SetFreeSpaceFloorRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(QueueServiceServer).SetFreeSpaceFloor(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: QueueService_SetFreeSpaceFloor_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(QueueServiceServer).SetFreeSpaceFloor(ctx, req.(*SetFreeSpaceFloorRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _QueueService_AcceptMissing_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(AcceptMissingRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(QueueServiceServer).AcceptMissing(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: QueueService_AcceptMissing_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(QueueServiceServer).AcceptMissing(ctx, req.(*AcceptMissingRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _QueueService_PreferGroups_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PreferGroupsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(QueueServiceServer).PreferGroups(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: QueueService_PreferGroups_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(QueueServiceServer).PreferGroups(ctx, req.(*PreferGroupsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // QueueService_ServiceDesc is the grpc.ServiceDesc for QueueService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -600,6 +710,18 @@ var QueueService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "SetDiscovery",
 			Handler:    _QueueService_SetDiscovery_Handler,
+		},
+		{
+			MethodName: "SetFreeSpaceFloor",
+			Handler:    _QueueService_SetFreeSpaceFloor_Handler,
+		},
+		{
+			MethodName: "AcceptMissing",
+			Handler:    _QueueService_AcceptMissing_Handler,
+		},
+		{
+			MethodName: "PreferGroups",
+			Handler:    _QueueService_PreferGroups_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

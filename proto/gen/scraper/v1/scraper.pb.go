@@ -741,9 +741,11 @@ type SeriesState struct {
 	// proposed_url is where the Site sends readers for good, outside its own hosts; "" when it does not (POLL-13).
 	ProposedUrl string `protobuf:"bytes,11,opt,name=proposed_url,json=proposedUrl,proto3" json:"proposed_url,omitempty"`
 	// moved_at is set from a move until the first good read at the new place.
-	MovedAt       *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=moved_at,json=movedAt,proto3" json:"moved_at,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	MovedAt *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=moved_at,json=movedAt,proto3" json:"moved_at,omitempty"`
+	// preferred_groups are those whose releases are wanted, best first; none keeps every release.
+	PreferredGroups []string `protobuf:"bytes,30,rep,name=preferred_groups,json=preferredGroups,proto3" json:"preferred_groups,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *SeriesState) Reset() {
@@ -856,6 +858,13 @@ func (x *SeriesState) GetProposedUrl() string {
 func (x *SeriesState) GetMovedAt() *timestamppb.Timestamp {
 	if x != nil {
 		return x.MovedAt
+	}
+	return nil
+}
+
+func (x *SeriesState) GetPreferredGroups() []string {
+	if x != nil {
+		return x.PreferredGroups
 	}
 	return nil
 }
@@ -5144,7 +5153,7 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\rtrouble_since\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\ftroubleSince\x12\x14\n" +
 	"\x05needs\x18\n" +
 	" \x01(\tR\x05needs\x12)\n" +
-	"\x10interval_seconds\x18\v \x01(\x01R\x0fintervalSeconds\"\xed\x04\n" +
+	"\x10interval_seconds\x18\v \x01(\x01R\x0fintervalSeconds\"\x98\x05\n" +
 	"\vSeriesState\x123\n" +
 	"\x06series\x18\x01 \x01(\v2\x1b.mangrove.scraper.v1.SeriesR\x06series\x128\n" +
 	"\bchapters\x18\x02 \x03(\v2\x1c.mangrove.scraper.v1.ChapterR\bchapters\x126\n" +
@@ -5159,7 +5168,8 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\x10next_poll_reason\x18\n" +
 	" \x01(\tR\x0enextPollReason\x12!\n" +
 	"\fproposed_url\x18\v \x01(\tR\vproposedUrl\x125\n" +
-	"\bmoved_at\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\amovedAt\"3\n" +
+	"\bmoved_at\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\amovedAt\x12)\n" +
+	"\x10preferred_groups\x18\x1e \x03(\tR\x0fpreferredGroups\"3\n" +
 	"\x17RecogniseAddressRequest\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\tR\aaddress\"\xae\x01\n" +
 	"\x18RecogniseAddressResponse\x120\n" +

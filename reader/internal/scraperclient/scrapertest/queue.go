@@ -2,6 +2,7 @@ package scrapertest
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -19,8 +20,12 @@ type queued struct {
 	jobs      []*scraperv1.GetJobResponse
 	holds     []*scraperv1.Hold
 	discovery string
-	probe     *scraperv1.ProbeSiteResponse
-	acts      []string
+	floor     int64
+	// lastDiscovery is what the newest did; accepted are "job chapter".
+	lastDiscovery *scraperv1.Discovery
+	accepted      []string
+	probe         *scraperv1.ProbeSiteResponse
+	acts          []string
 }
 
 // leads is where each act leads, from the states it is for.
@@ -277,11 +282,43 @@ func (s *Scraper) onLane(site string, fn func(*scraperv1.LaneDetail)) error {
 func (s *Scraper) GetQueueSettings(context.Context, *scraperv1.GetQueueSettingsRequest) (*scraperv1.GetQueueSettingsResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return &scraperv1.GetQueueSettingsResponse{DiscoveryAt: s.discovery}, nil
+	return &scraperv1.GetQueueSettingsResponse{DiscoveryAt: s.discovery, FreeSpaceFloor: s.floor, LastDiscovery: s.lastDiscovery}, nil
 }
 
 // SetDiscovery sets it.
 func (s *Scraper) SetDiscovery(_ context.Context, r *scraperv1.SetDiscoveryRequest) (*scraperv1.SetDiscoveryResponse, error) {
 	s.change(func() { s.discovery = r.GetAt() })
 	return &scraperv1.SetDiscoveryResponse{}, nil
+}
+
+// SetLastDiscovery sets what the newest discovery did.
+func (s *Scraper) SetLastDiscovery(d *scraperv1.Discovery) { s.change(func() { s.lastDiscovery = d }) }
+
+// SetFreeSpaceFloor keeps the floor.
+func (s *Scraper) SetFreeSpaceFloor(_ context.Context, r *scraperv1.SetFreeSpaceFloorRequest) (*scraperv1.SetFreeSpaceFloorResponse, error) {
+	s.change(func() { s.floor = r.GetBytes() })
+	return &scraperv1.SetFreeSpaceFloorResponse{}, nil
+}
+
+// AcceptMissing keeps which chapter was taken.
+func (s *Scraper) AcceptMissing(_ context.Context, r *scraperv1.AcceptMissingRequest) (*scraperv1.AcceptMissingResponse, error) {
+	s.change(func() { s.accepted = append(s.accepted, fmt.Sprintf("%d %s", r.GetJobId(), r.GetChapterId())) })
+	return &scraperv1.AcceptMissingResponse{}, nil
+}
+
+// Accepted are the chapters that were taken without some pages, "job chapter" each.
+func (s *Scraper) Accepted() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.accepted)
+}
+
+// PreferGroups keeps the groups and shows them in the Series' state.
+func (s *Scraper) PreferGroups(_ context.Context, r *scraperv1.PreferGroupsRequest) (*scraperv1.PreferGroupsResponse, error) {
+	s.change(func() {
+		if st := s.states[id(r.GetKey())]; st != nil {
+			st.PreferredGroups = r.GetGroups()
+		}
+	})
+	return &scraperv1.PreferGroupsResponse{}, nil
 }
