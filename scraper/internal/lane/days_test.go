@@ -153,6 +153,9 @@ func (*memory) SetHold(context.Context, string, string, time.Time) error    { re
 func (*memory) SaveCover(context.Context, source.Key, string, string) error { return nil }
 
 // Next and the rest make it an empty queue.
+func (*memory) Retrying(context.Context, string, time.Time) (job.Job, bool, error) {
+	return job.Job{}, false, nil
+}
 func (*memory) Next(context.Context, string, time.Time) (job.Job, bool, error) {
 	return job.Job{}, false, nil
 }

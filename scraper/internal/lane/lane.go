@@ -270,11 +270,11 @@ func (l *Lane) probe(ctx context.Context, c circuit.Circuit) error {
 	if err := l.moveCircuit(ctx, circuit.Probe, nil); err != nil {
 		return err
 	}
-	j, ok, err := l.queue.Next(ctx, l.site.Key, time.Now())
+	j, ok, err := l.queue.Retrying(ctx, l.site.Key, time.Now())
 	if err != nil {
 		return err
 	}
-	if ok && j.Retries > 0 {
+	if ok {
 		answered, err := l.runJob(ctx, j)
 		if err != nil || !answered {
 			return err

@@ -1,10 +1,13 @@
 package lane_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
 
 	"mangrove/internal/fault"
 	"mangrove/scraper/internal/circuit"
@@ -124,5 +127,78 @@ func TestTwoUnreadableJobsPauseTheSiteAndAreBothShown(t *testing.T) {
 	}
 	if b.site.asking() == nil {
 		t.Error("requests are let through while the Site is paused")
+	}
+}
+
+// TestAnOutageOfAHundredJobs costs one retry in all, however long it lasts: the
+// others wait with theirs unspent (CIRC-2, JOB-11).
+func TestAnOutageOfAHundredJobs(t *testing.T) {
+	t.Parallel()
+	const jobs, probes = 100, 12
+	scripts := map[string][]string{}
+	for i := range jobs {
+		scripts[fmt.Sprintf("s%02d", i)] = append(slices.Repeat([]string{"unreachable"}, probes+1), "ok")
+	}
+	b := setup(t, scripts)
+	b.exec(t, "UPDATE scraper.series SET next_poll_at = now() + interval '1 day'")
+	for i := range jobs {
+		if asked, err := b.db.RequestJob(t.Context(), source.Key{Site: "t", SeriesID: fmt.Sprintf("s%02d", i)}, true); err != nil || !asked {
+			t.Fatal(asked, err)
+		}
+	}
+	states := func() map[string]int {
+		t.Helper()
+		rows, err := b.conn.Query(t.Context(), "SELECT state || ' ' || retries, count(*) FROM scraper.jobs GROUP BY 1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := map[string]int{}
+		var word string
+		var n int
+		if _, err := pgx.ForEachRow(rows, []any{&word, &n}, func() error { out[word] = n; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	turn := func() {
+		t.Helper()
+		if _, err := b.lane.Turn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	turn()
+	if d := cmp.Diff(map[string]int{"retry_wait 1": 1, "requested 0": jobs - 1}, states()); d != "" {
+		t.Fatalf("after the first failure (-want +got):\n%s", d)
+	}
+	for range 5 {
+		turn() // the circuit rests, and so does every Job
+	}
+	if b.site.total != 1 {
+		t.Errorf("%d reads while the circuit rests, want the one that failed", b.site.total)
+	}
+	for n := range probes {
+		b.exec(t, "UPDATE scraper.circuits SET until = now() - interval '1 second' WHERE state IN ('open', 'probing')")
+		b.exec(t, "UPDATE scraper.jobs SET retry_at = now() - interval '1 second' WHERE state = 'retry_wait'")
+		turn()
+		turn()
+		if want := n + 2; b.site.total != want {
+			t.Fatalf("%d reads after probe %d, want %d", b.site.total, n+1, want)
+		}
+	}
+	if d := cmp.Diff(map[string]int{"quarantined 1": 1, "requested 0": jobs - 1}, states()); d != "" {
+		t.Errorf("after an hour of outage (-want +got):\n%s", d)
+	}
+	// The Site is back: one probe finds out, and the others go on as if nothing had been.
+	for id := range b.site.scripts {
+		b.site.scripts[id] = []string{"ok"}
+	}
+	b.exec(t, "UPDATE scraper.circuits SET until = now() - interval '1 second' WHERE state IN ('open', 'probing')")
+	turn()
+	if c, err := b.db.Circuit(t.Context(), "t"); err != nil || c.State != circuit.Closed {
+		t.Errorf("the circuit is %s (%v)", c.State, err)
+	}
+	turn()
+	if n := states()["requested 0"]; n != jobs-2 {
+		t.Errorf("%d Jobs wait, want the next one taken up", n)
 	}
 }

@@ -144,6 +144,8 @@ type Store interface {
 type Queue interface {
 	// Next is the Job whose unit of work comes next on a Site, if any may run.
 	Next(ctx context.Context, site string, now time.Time) (j job.Job, ok bool, err error)
+	// Retrying is the Job that waits for its one retry, if any may run.
+	Retrying(ctx context.Context, site string, now time.Time) (j job.Job, ok bool, err error)
 	// NextRetry is when a waiting Job wants to be tried again; zero if none does.
 	NextRetry(ctx context.Context, site string) (time.Time, error)
 	// Request orders a download; skipped says why there was none to order.

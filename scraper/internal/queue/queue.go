@@ -15,6 +15,7 @@ import (
 type Store interface {
 	NextJob(ctx context.Context, site string, now time.Time) (job.Job, bool, error)
 	NextRetry(ctx context.Context, site string) (time.Time, error)
+	RetryingJob(ctx context.Context, site string, now time.Time) (job.Job, bool, error)
 	LatestJob(ctx context.Context, key source.Key) (job.Job, bool, error)
 	RequestJob(ctx context.Context, key source.Key, unattended bool) (bool, error)
 	Move(ctx context.Context, j job.Job, c job.Change) (job.Job, error)
@@ -32,8 +33,18 @@ func New(store Store) *Queue { return &Queue{store} }
 // its unit can run: a waiting retry is back in the queue, an unattended Job that
 // was ready needs nobody's word.
 func (q *Queue) Next(ctx context.Context, site string, now time.Time) (job.Job, bool, error) {
+	return q.ready(ctx, site, now, q.store.NextJob)
+}
+
+// Retrying is the Job of a Site that waits for its one retry, in a state in which
+// its unit can run: the probe of an open circuit (CIRC-2).
+func (q *Queue) Retrying(ctx context.Context, site string, now time.Time) (job.Job, bool, error) {
+	return q.ready(ctx, site, now, q.store.RetryingJob)
+}
+
+func (q *Queue) ready(ctx context.Context, site string, now time.Time, pick func(context.Context, string, time.Time) (job.Job, bool, error)) (job.Job, bool, error) {
 	for {
-		j, ok, err := q.store.NextJob(ctx, site, now)
+		j, ok, err := pick(ctx, site, now)
 		if err != nil || !ok {
 			return j, false, err
 		}

@@ -51,6 +51,11 @@ func (s *Store) NextJob(ctx context.Context, site string, now time.Time) (job.Jo
 	return s.oneJob(ctx, "NextJob", site, now)
 }
 
+// RetryingJob is the Job of a Site that waits for its retry, or is at it, if any.
+func (s *Store) RetryingJob(ctx context.Context, site string, now time.Time) (job.Job, bool, error) {
+	return s.oneJob(ctx, "RetryingJob", site, now)
+}
+
 // LatestJob is the outstanding Job of a Series, or else its latest.
 func (s *Store) LatestJob(ctx context.Context, key source.Key) (job.Job, bool, error) {
 	return s.oneJob(ctx, "LatestJob", key.Site, key.SeriesID)

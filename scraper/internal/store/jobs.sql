@@ -25,6 +25,16 @@ ORDER BY CASE state WHEN 'requested' THEN 0 WHEN 'ready' THEN 1 ELSE 2 END,
          CASE state WHEN 'downloading' THEN 0 WHEN 'retry_wait' THEN 1 ELSE 2 END, id
 LIMIT 1;
 
+-- name: RetryingJob
+-- The Job that a network failure made wait and that still has its retry: it is the
+-- probe of its Site's circuit (CIRC-2).
+SELECT id, site, series_id, state, unattended, class, reason, retries, stalls, retry_at, changed_at
+FROM jobs
+WHERE site = $1 AND retries > 0 AND ((state = 'retry_wait' AND retry_at <= $2) OR state IN ('requested', 'queued', 'downloading'))
+  AND NOT EXISTS (SELECT FROM holds)
+ORDER BY retry_at NULLS LAST, id
+LIMIT 1;
+
 -- name: Yield
 UPDATE jobs SET state = 'queued', changed_at = now() WHERE site = $1 AND id <> $2 AND state = 'downloading';
 
