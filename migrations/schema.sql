@@ -663,7 +663,9 @@ CREATE TABLE scraper.move_proposals (
     site text NOT NULL,
     series_id text NOT NULL,
     url text NOT NULL,
-    seen_at timestamp with time zone NOT NULL
+    seen_at timestamp with time zone NOT NULL,
+    because text NOT NULL,
+    CONSTRAINT move_proposals_because_check CHECK ((because = ANY (ARRAY['redirect'::text, 'same_title'::text])))
 );
 
 ALTER TABLE scraper.move_proposals OWNER TO mangrove_owner;

@@ -63,7 +63,7 @@ func fromState(s *scraperv1.SeriesState) State {
 	out := State{
 		Series: fromSeries(s.GetSeries()), LastGoodRead: when(s.GetLastGoodRead()), NextPollAt: when(s.GetNextPollAt()),
 		ForcedPoll: when(s.GetForcedPollAt()), Polled: s.GetPolled(),
-		NextPollReason: s.GetNextPollReason(), ProposedURL: s.GetProposedUrl(), MovedAt: when(s.GetMovedAt()),
+		NextPollReason: s.GetNextPollReason(), Proposal: Proposal{s.GetProposedUrl(), s.GetProposedBecause()}, MovedAt: when(s.GetMovedAt()),
 		PreferredGroups: s.GetPreferredGroups(),
 	}
 	for _, c := range s.GetChapters() {

@@ -29,8 +29,8 @@ type Failing struct {
 	Series                               Series
 	Failure                              Failure
 	LastGoodRead, NextPollAt, ForcedPoll time.Time
-	// ProposedURL is where the Site sends readers for good, outside its own hosts.
-	ProposedURL string
+	// Proposal is where it may have moved to.
+	Proposal Proposal
 	// Muted is when a person muted the failure; zero while it is shown.
 	Muted time.Time
 	// IncidentID is that of a page that is not understood, 0 without one.
@@ -168,7 +168,7 @@ func (c *Client) ListWorklist(ctx context.Context, q WorklistQuery) (Worklist, e
 		out.Items = append(out.Items, Failing{
 			Series: fromSeries(i.GetSeries()), Failure: Failure{Outcome: i.GetFailure().GetOutcome(), Since: when(i.GetFailure().GetFailingSince())},
 			LastGoodRead: when(i.GetLastGoodRead()), NextPollAt: when(i.GetNextPollAt()), ForcedPoll: when(i.GetForcedPollAt()),
-			ProposedURL: i.GetProposedUrl(), Muted: when(i.GetMutedAt()), IncidentID: i.GetIncidentId(),
+			Proposal: Proposal{i.GetProposedUrl(), i.GetProposedBecause()}, Muted: when(i.GetMutedAt()), IncidentID: i.GetIncidentId(),
 		})
 	}
 	for _, n := range resp.GetCounts() {

@@ -11,6 +11,9 @@ import (
 type Settings struct {
 	// Adaptive is true when quiet Series are read less often.
 	Adaptive bool
+	// Languages are those a Follow wants when it names none, as BCP 47; none takes
+	// each Site's own.
+	Languages []string
 	// Sites are those that are read, by name.
 	Sites []SiteSettings
 }
@@ -32,7 +35,7 @@ func (c *Client) Settings(ctx context.Context) (Settings, error) {
 	if err != nil {
 		return Settings{}, err
 	}
-	out := Settings{Adaptive: resp.GetAdaptiveInterval()}
+	out := Settings{Adaptive: resp.GetAdaptiveInterval(), Languages: resp.GetLanguages()}
 	for _, s := range resp.GetSites() {
 		out.Sites = append(out.Sites, SiteSettings{
 			Site: s.GetSite(), Name: s.GetSiteName(), Hours: int(s.GetIntervalHours()), Default: time.Duration(s.GetDefaultIntervalSeconds() * float64(time.Second)),
@@ -45,6 +48,15 @@ func (c *Client) Settings(ctx context.Context) (Settings, error) {
 func (c *Client) SetAdaptive(ctx context.Context, on bool) error {
 	_, err := call(ctx, c, "switch", "the adaptive interval", func(ctx context.Context) (*scraperv1.SetAdaptiveIntervalResponse, error) {
 		return c.api.SetAdaptiveInterval(ctx, &scraperv1.SetAdaptiveIntervalRequest{On: on})
+	})
+	return err
+}
+
+// SetLanguages chooses the languages of Follows that name none; none takes the
+// choice back.
+func (c *Client) SetLanguages(ctx context.Context, tags []string) error {
+	_, err := call(ctx, c, "set", "the languages", func(ctx context.Context) (*scraperv1.SetLanguagesResponse, error) {
+		return c.api.SetLanguages(ctx, &scraperv1.SetLanguagesRequest{Languages: tags})
 	})
 	return err
 }

@@ -58,6 +58,12 @@ type Lane struct {
 	Interval time.Duration
 }
 
+// Proposal is where a Series may have moved to, for a person to decide. URL is ""
+// when nothing says that it did. Because is "redirect" (its Site sends readers
+// there for good) or "same_title" (it is gone, and the Site lists that title under
+// another id).
+type Proposal struct{ URL, Because string }
+
 // State is everything the scraper knows that a Series page shows. Failure, Job
 // and Lane are nil when there is none.
 type State struct {
@@ -71,9 +77,8 @@ type State struct {
 	// NextPollReason is "interval", "releases" (read less often, because it
 	// releases rarely) or "forced".
 	NextPollReason string
-	// ProposedURL is where the Site sends readers for good, outside its own hosts;
-	// "" when it does not (POLL-13).
-	ProposedURL string
+	// Proposal is where it may have moved to (POLL-13, A12).
+	Proposal Proposal
 	// MovedAt is set from a move until the first good read at the new place.
 	MovedAt time.Time
 	// PreferredGroups are those whose releases are wanted, best first; none keeps

@@ -9,21 +9,21 @@ import (
 	"mangrove/reader/internal/scraperclient"
 )
 
-// proposal is an address that a Site sends readers of a Series to for good. It is
-// shown and never followed by itself (POLL-13).
+// proposal is an address that a Series may have moved to. It is shown and never
+// followed by itself (POLL-13).
 type proposal struct {
-	URL string
+	scraperclient.Proposal
 	pasted
 }
 
 // proposalOf asks whether a Site here reads the address; nil for no proposal.
-func (s *Server) proposalOf(ctx context.Context, address string) *proposal {
-	if address == "" {
+func (s *Server) proposalOf(ctx context.Context, proposed scraperclient.Proposal) *proposal {
+	if proposed.URL == "" {
 		return nil
 	}
-	p := &proposal{URL: address}
+	p := &proposal{Proposal: proposed}
 	var err error
-	if p.pasted, err = s.paste(ctx, address); err != nil {
+	if p.pasted, err = s.paste(ctx, proposed.URL); err != nil {
 		// The address itself is worth showing all the same.
 		p.Away = true
 	}

@@ -111,6 +111,15 @@ func TestAProposalIsShownAndNotFollowed(t *testing.T) {
 	has(t, body, "Sample sends readers elsewhere for good", elsewhere, "Mangrove can read it there, on Other", `href="`+preview+`"`)
 	_, body = s.get(mo, "/worklist")
 	has(t, body, "Sample sends readers elsewhere for good", `href="`+preview+`"`)
+	s.series(func(st *scraperv1.SeriesState) {
+		st.Failure = &scraperv1.Failure{Outcome: "not_found", FailingSince: timestamppb.Now()}
+		st.ProposedUrl, st.ProposedBecause = elsewhere, "same_title"
+	})
+	for _, page := range []string{"/series/1", "/worklist"} {
+		_, body = s.get(mo, page)
+		has(t, body, "Sample lists this title at another address")
+		hasNot(t, body, "sends readers elsewhere")
+	}
 	if _, body = s.get(mo, preview); !strings.Contains(body, "Move it to Other") {
 		t.Error("the preview offers no move")
 	}

@@ -59,7 +59,7 @@ func (p *proposal) notice(key scraperclient.Key, site string, runs bool) *propos
 	if p == nil {
 		return nil
 	}
-	n := &proposalNotice{Heading: site + " sends readers elsewhere for good", URL: p.URL}
+	n := &proposalNotice{Heading: proposalWords(site, p.Because), URL: p.URL}
 	switch {
 	case p.Unread && p.Sites != "":
 		n.Text = "No Site here reads that address. What can be read: " + p.Sites + "."
@@ -73,6 +73,14 @@ func (p *proposal) notice(key scraperclient.Key, site string, runs bool) *propos
 		n.Text = "Mangrove can read it there. An administrator can move it."
 	}
 	return n
+}
+
+// proposalWords say why a move is proposed.
+func proposalWords(site, because string) string {
+	if because == "same_title" {
+		return site + " lists this title at another address"
+	}
+	return site + " sends readers elsewhere for good"
 }
 
 // movedWords say since when a move waits for its first good read.

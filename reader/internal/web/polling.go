@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"mangrove/internal/fault"
 	"mangrove/reader/internal/scraperclient"
@@ -18,8 +19,28 @@ const mostHours = 168
 
 // pollingView is what those who run Mangrove may change of how Sites are polled.
 type pollingView struct {
-	Adaptive bool
-	Sites    []siteSetting
+	Adaptive  bool
+	Sites     []siteSetting
+	Languages languagesSetting
+}
+
+// languagesSetting is the languages of follows that name none.
+type languagesSetting struct {
+	// Chosen is what stands in the field, Says what holds now.
+	Chosen, Says string
+	// Problem says why a choice was not taken, "" if it was.
+	Problem string
+}
+
+func languagesSettingOf(tags []string) languagesSetting {
+	if len(tags) == 0 {
+		return languagesSetting{Says: "Each Site's own"}
+	}
+	names := make([]string, 0, len(tags))
+	for _, tag := range tags {
+		names = append(names, languageName(tag))
+	}
+	return languagesSetting{Chosen: strings.Join(tags, ", "), Says: listed(names)}
 }
 
 // siteSetting is the interval of one Site.
@@ -34,7 +55,7 @@ type siteSetting struct {
 }
 
 func pollingOf(got scraperclient.Settings) *pollingView {
-	v := &pollingView{Adaptive: got.Adaptive}
+	v := &pollingView{Adaptive: got.Adaptive, Languages: languagesSettingOf(got.Languages)}
 	for _, site := range got.Sites {
 		v.Sites = append(v.Sites, settingOf(site))
 	}
@@ -79,6 +100,40 @@ func (s *Server) setAdaptive(w http.ResponseWriter, r *http.Request) error {
 	return redirect(w, r, "/settings/scraper")
 }
 
+// setLanguages chooses the languages of follows that name none; an empty field
+// takes the choice back. What is no language is said beside the field.
+func (s *Server) setLanguages(w http.ResponseWriter, r *http.Request) error {
+	if err := parseForm(r); err != nil {
+		return err
+	}
+	text := r.PostFormValue("languages")
+	err := s.Scraper.SetLanguages(r.Context(), strings.FieldsFunc(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }))
+	if err == nil {
+		return redirect(w, r, "/settings/scraper#languages")
+	}
+	if !fault.Is(err, fault.Invalid) {
+		return err
+	}
+	return s.refusePolling(w, r, func(v *pollingView) {
+		v.Languages.Chosen = text
+		v.Languages.Problem = "One of these is no language as it is written here, like en, de or pt-BR. Nothing was changed."
+	})
+}
+
+// refusePolling shows the settings again with what was not taken said beside its field.
+func (s *Server) refusePolling(w http.ResponseWriter, r *http.Request, say func(*pollingView)) error {
+	v, err := s.scraperView(r.Context(), scraperQuery{Page: 1})
+	if err != nil {
+		return err
+	}
+	v.Frame = s.frame(r, "Scraper", "scraper")
+	if v.Polling != nil {
+		say(v.Polling)
+	}
+	s.render(w, r, http.StatusBadRequest, "settings-scraper", v)
+	return nil
+}
+
 // setInterval chooses how far apart the Polls of a Site's Series lie; an empty
 // field takes the choice back. What is no such number is said beside the field.
 func (s *Server) setInterval(w http.ResponseWriter, r *http.Request) error {
@@ -96,18 +151,11 @@ func (s *Server) setInterval(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	v, err := s.scraperView(r.Context(), scraperQuery{Page: 1})
-	if err != nil {
-		return err
-	}
-	v.Frame = s.frame(r, "Scraper", "scraper")
-	if v.Polling != nil {
-		for i := range v.Polling.Sites {
-			if v.Polling.Sites[i].ID == settingID(site) {
-				v.Polling.Sites[i].Problem = fmt.Sprintf("Hours are a whole number from 1 to %d. Nothing was changed.", mostHours)
+	return s.refusePolling(w, r, func(v *pollingView) {
+		for i := range v.Sites {
+			if v.Sites[i].ID == settingID(site) {
+				v.Sites[i].Problem = fmt.Sprintf("Hours are a whole number from 1 to %d. Nothing was changed.", mostHours)
 			}
 		}
-	}
-	s.render(w, r, http.StatusBadRequest, "settings-scraper", v)
-	return nil
+	})
 }

@@ -49,6 +49,20 @@ func TestSettingsOfTheScraper(t *testing.T) {
 		t.Errorf("no such Site: %d", resp.StatusCode)
 	}
 
+	_, body = s.get(mo, "/settings/scraper")
+	has(t, body, "<strong>Each Site&#39;s own</strong>")
+	s.post(mo, "/settings/scraper/languages", url.Values{"languages": {"de, pt-BR  en"}})
+	_, body = s.get(mo, "/settings/scraper")
+	has(t, body, "<strong>German, Brazilian Portuguese and English</strong>", `value="de, pt-BR, en"`)
+	resp, body = s.post(mo, "/settings/scraper/languages", url.Values{"languages": {"de, nonsense"}})
+	if resp.StatusCode != http.StatusBadRequest {
+		t.Errorf("nonsense is answered with %d", resp.StatusCode)
+	}
+	has(t, body, "<strong>German, Brazilian Portuguese and English</strong>", `value="de, nonsense"`, "One of these is no language")
+	s.post(mo, "/settings/scraper/languages", url.Values{"languages": {" "}})
+	_, body = s.get(mo, "/settings/scraper")
+	has(t, body, "<strong>Each Site&#39;s own</strong>")
+
 	if _, err := s.pool.Exec(t.Context(), "UPDATE users SET role = 'member'"); err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ type Operating interface {
 	SetMuted(ctx context.Context, keys []scraperclient.Key, muted bool) (int, error)
 	Settings(ctx context.Context) (scraperclient.Settings, error)
 	SetAdaptive(ctx context.Context, on bool) error
+	SetLanguages(ctx context.Context, tags []string) error
 	SetPollInterval(ctx context.Context, site string, hours int) error
 	ResumeSite(ctx context.Context, site string, confirmed bool) (quietUntil time.Time, err error)
 	ListNewChapters(ctx context.Context, limit int) ([]scraperclient.NewChapter, error)

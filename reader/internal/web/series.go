@@ -24,7 +24,7 @@ type seriesKnown struct {
 	Wish  *follow.Wish
 	// Presence says whether the scraper is there.
 	Presence scraperclient.Presence
-	// Proposal is where the Site sends readers for good, nil when it does not.
+	// Proposal is where it may have moved to, nil when nothing says so.
 	Proposal *proposal
 	// Runs is true for those who may move a Series.
 	Runs bool
@@ -100,7 +100,7 @@ func (s *Server) know(ctx context.Context, u account.User, key scraperclient.Key
 		}
 	}
 	if k.State != nil {
-		k.Proposal = s.proposalOf(ctx, k.State.ProposedURL)
+		k.Proposal = s.proposalOf(ctx, k.State.Proposal)
 	}
 	k.Presence = s.Scraper.Presence()
 	return k, nil

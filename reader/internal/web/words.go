@@ -1,10 +1,14 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/text/language"
+	"golang.org/x/text/language/display"
 
 	"mangrove/reader/internal/scraperclient"
 )
@@ -198,20 +202,13 @@ func upperFirst(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// languageName words the common tags; others are shown as they are.
+// languageName words a BCP 47 tag; what is none is shown as it is.
 func languageName(tag string) string {
-	base, _, _ := strings.Cut(tag, "-")
-	if name, ok := map[string]string{
-		"ar": "Arabic", "de": "German", "en": "English", "es": "Spanish", "fr": "French", "id": "Indonesian", "it": "Italian",
-		"ja": "Japanese", "ko": "Korean", "nl": "Dutch", "pl": "Polish", "pt": "Portuguese", "ru": "Russian", "th": "Thai",
-		"tr": "Turkish", "uk": "Ukrainian", "vi": "Vietnamese", "zh": "Chinese",
-	}[base]; ok {
-		if tag == "pt-br" || tag == "pt-BR" {
-			return "Portuguese (Brazil)"
-		}
-		return name
+	t, err := language.Parse(tag)
+	if err != nil {
+		return tag
 	}
-	return tag
+	return cmp.Or(display.English.Tags().Name(t), tag)
 }
 
 // withoutPages words which of the Site's pages a book was published without.

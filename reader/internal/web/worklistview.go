@@ -247,10 +247,10 @@ func (k worklistKnown) row(f scraperclient.Failing, now time.Time) failingRow {
 		ID: rowID(key), Key: keyText(key), Href: siteAddress(key), Name: cmp.Or(f.Series.Title, key.SeriesID), Meta: cmp.Or(f.Series.SiteName, key.Site),
 		State: outcomeWords(f.Failure.Outcome), Age: span(max(now.Sub(f.Failure.Since), time.Second)), Since: Clock(f.Failure.Since, now),
 		SinceAt: f.Failure.Since, Bar: barOf(f.Failure.Since, k.oldest.Failure.Since, now), Last: "never", Next: nextPoll(f.NextPollAt, now),
-		URL: webAddress(f.Series.URL), Move: moveAddress(key, f.ProposedURL),
+		URL: webAddress(f.Series.URL), Move: moveAddress(key, f.Proposal.URL),
 	}
-	if f.ProposedURL != "" {
-		r.Proposed = r.Meta + " sends readers elsewhere for good"
+	if f.Proposal.URL != "" {
+		r.Proposed = proposalWords(r.Meta, f.Proposal.Because)
 	}
 	if f.IncidentID != 0 {
 		r.Incident = incidentAddress(f.IncidentID)

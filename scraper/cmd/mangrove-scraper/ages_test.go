@@ -36,7 +36,7 @@ func TestAgesOutliveADowngrade(t *testing.T) {
 	db := store.New(pgtest.Pool(t, admin, store.Schema, nil))
 	add(db, "a", "b", "c")
 	for i, id := range []string{"a", "b", "c"} {
-		if err := db.RecordFailure(ctx, source.Key{Site: "sample", SeriesID: id}, poll.Errors, since.AddDate(0, 0, i)); err != nil {
+		if _, err := db.RecordFailure(ctx, source.Key{Site: "sample", SeriesID: id}, poll.Errors, since.AddDate(0, 0, i)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -66,6 +66,8 @@ type Store interface {
 	Lacking(ctx context.Context, key source.Key) ([]source.Chapter, error)
 	// Languages lists those of the chapters the Site lists now, external ones left out.
 	Languages(ctx context.Context, key source.Key) ([]string, error)
+	// DefaultLanguages are those a Follow wants when it names none; may be none.
+	DefaultLanguages(ctx context.Context) ([]string, error)
 	// NextChapter returns the next chapter of j still to be fetched.
 	NextChapter(ctx context.Context, j Job) (ch source.Chapter, ok bool, err error)
 	// StartChapter marks the chapter under way; since bounds Start.Fetched.
@@ -175,9 +177,17 @@ func (r *Runner) inspect(ctx context.Context, j Job) ([]Planned, error) {
 	if err != nil {
 		return nil, err
 	}
+	listed, err := r.Store.Languages(ctx, j.Key)
+	if err != nil {
+		return nil, err
+	}
 	wanted := t.Languages
 	if len(wanted) == 0 {
-		wanted = r.Adapter.Site().Languages
+		chosen, err := r.Store.DefaultLanguages(ctx)
+		if err != nil {
+			return nil, err
+		}
+		wanted = ByDefault(chosen, listed, r.Adapter.Site().Languages)
 	}
 	if out := Wanted(lacking, wanted); len(out) > 0 {
 		preferred, err := r.Store.PreferredGroups(ctx, j.Key)
@@ -187,9 +197,8 @@ func (r *Runner) inspect(ctx context.Context, j Job) ([]Planned, error) {
 		held, err := r.Store.InLibrary(ctx, j.Key)
 		return Choose(out, held, preferred), err
 	}
-	listed, err := r.Store.Languages(ctx, j.Key)
-	if err != nil || len(listed) == 0 {
-		return nil, err
+	if len(listed) == 0 {
+		return nil, nil
 	}
 	for _, l := range listed {
 		if speaks(wanted, l) {
@@ -198,6 +207,19 @@ func (r *Runner) inspect(ctx context.Context, j Job) ([]Planned, error) {
 		}
 	}
 	return nil, fault.Newf(fault.Unavailable, "inspect", j.Key.String(), "no chapter in %s; the Site lists %s", strings.Join(wanted, ", "), strings.Join(listed, ", "))
+}
+
+// ByDefault are the languages of a Follow that names none (POLL-13): those chosen
+// in the settings, if the Site lists a chapter in one of them, and else the Site's
+// own. A Series followed on a Site of one other language is not left without
+// chapters by a choice that was not made for it.
+func ByDefault(chosen, listed, own []string) []string {
+	for _, l := range listed {
+		if len(chosen) > 0 && l != "" && speaks(chosen, l) {
+			return chosen
+		}
+	}
+	return own
 }
 
 // Wanted are those of the chapters that a Job would fetch: in a wanted language,

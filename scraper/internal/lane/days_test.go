@@ -98,8 +98,8 @@ func (m *memory) RecordUnchanged(_ context.Context, reads []lane.Unchanged) erro
 	return nil
 }
 
-func (m *memory) RecordFailure(_ context.Context, key source.Key, _ poll.Outcome, _ time.Time) error {
-	return m.set(key.SeriesID, func(r *remembered) { r.failing = true })
+func (m *memory) RecordFailure(_ context.Context, key source.Key, _ poll.Outcome, _ time.Time) (bool, error) {
+	return true, m.set(key.SeriesID, func(r *remembered) { r.failing = true })
 }
 
 func (m *memory) Advance(_ context.Context, key source.Key, next time.Time) error {
@@ -145,7 +145,7 @@ func (m *memory) SetTrouble(_ context.Context, _ string, t lane.Trouble, _ time.
 func (*memory) SetActivity(context.Context, string, lane.Activity, string) error {
 	return nil
 }
-func (*memory) Propose(context.Context, source.Key, string, time.Time) error { return nil }
+func (*memory) Propose(context.Context, source.Key, lane.Proposal, time.Time) error { return nil }
 func (*memory) QuarantinedSince(context.Context, string, time.Time) ([]job.Job, error) {
 	return nil, nil
 }

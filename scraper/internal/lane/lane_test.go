@@ -35,6 +35,11 @@ type site struct {
 	// asking is the gate; shut counts reads that met it closed.
 	asking func() error
 	shut   int
+	// found is what a search answers, searched what was searched for.
+	found    []source.Series
+	searched []string
+	// noSearch is the error of a search.
+	noSearch error
 	// full is true when the disk is found full while a chapter is read.
 	full bool
 }
@@ -90,6 +95,11 @@ func (s *site) Series(_ context.Context, _ source.Fetcher, ask source.Ask) (sour
 		return r, answered(fault.Network, fault.NoRead)
 	}
 	panic("no such word: " + word)
+}
+
+func (s *site) Search(_ context.Context, _ source.Fetcher, query string) ([]source.Series, error) {
+	s.searched = append(s.searched, query)
+	return s.found, s.noSearch
 }
 
 func (s *site) Pages(context.Context, source.Fetcher, source.Key, source.Chapter) ([]source.Page, error) {

@@ -56,6 +56,8 @@ type pass struct {
 	// unwritten counts writes that failed, cause is the first of their errors.
 	unwritten int
 	cause     error
+	// sought are the Series that this Pass found gone, to be looked for by title.
+	sought []Due
 }
 
 // runPass polls what is due and writes the Pass row, whatever ended it.
@@ -126,7 +128,10 @@ func (p *pass) run(ctx context.Context) error {
 			break
 		}
 	}
-	return p.settleBeforeLeaving(ctx)
+	if err := p.settleBeforeLeaving(ctx); err != nil || p.row.EndReason != EndComplete {
+		return err
+	}
+	return p.lookForGone(ctx)
 }
 
 // settleBeforeLeaving asks the witness about the reads still held at the end.
@@ -229,7 +234,9 @@ func (p *pass) record(ctx context.Context, d Due, r poll.Result, now time.Time) 
 		}
 		l.keepCover(ctx, d, good.CoverURL)
 	} else {
-		p.fail(ctx, d.Key, r.Outcome, now)
+		if p.fail(ctx, d.Key, r.Outcome, now) && r.Outcome == poll.NotFound {
+			p.lostSight(d)
+		}
 		l.recordFailure(ctx, d.Key, r)
 		p.advance(ctx, d, now)
 	}
@@ -237,12 +244,15 @@ func (p *pass) record(ctx context.Context, d Due, r poll.Result, now time.Time) 
 	return p.quiet(ctx)
 }
 
-// fail writes a failure row, after the good reads that came before it.
-func (p *pass) fail(ctx context.Context, key source.Key, o poll.Outcome, at time.Time) {
+// fail writes a failure row, after the good reads that came before it, and
+// reports whether it said something else before.
+func (p *pass) fail(ctx context.Context, key source.Key, o poll.Outcome, at time.Time) bool {
 	p.flush(ctx)
-	if err := p.lane.store.RecordFailure(ctx, key, o, at); err != nil {
+	written, err := p.lane.store.RecordFailure(ctx, key, o, at)
+	if err != nil {
 		p.lost(err)
 	}
+	return written
 }
 
 // lost counts a write that failed: the Pass goes on, and says so once at its end
@@ -305,7 +315,7 @@ func (p *pass) settleHeld(ctx context.Context) error {
 		p.row.Counts[poll.Unfetchable]++
 		p.fail(ctx, h.due.Key, poll.Unfetchable, h.at)
 		if h.moved != "" {
-			if err := p.lane.store.Propose(ctx, h.due.Key, h.moved, h.at); err != nil {
+			if err := p.lane.store.Propose(ctx, h.due.Key, Proposal{h.moved, Redirect}, h.at); err != nil {
 				p.lost(err)
 			}
 		}

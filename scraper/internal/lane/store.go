@@ -12,8 +12,10 @@ import (
 
 // Due is a Series whose turn to be polled has come.
 type Due struct {
-	Key        source.Key
-	URL        string
+	Key source.Key
+	URL string
+	// Title is what the Site called it when it was last read, "" before that.
+	Title      string
 	Validators source.Validators
 	// Forced is true for a Forced Poll (POLL-6).
 	Forced bool
@@ -84,6 +86,27 @@ const (
 // Activities lists every activity once.
 func Activities() []Activity { return []Activity{Idle, Polling, Inspecting, Downloading} }
 
+// Because says why a move is proposed.
+type Because string
+
+// The reasons of a proposal.
+const (
+	// Redirect: the Site sends readers there for good.
+	Redirect Because = "redirect"
+	// SameTitle: the Series is gone from the Site, which lists one of its title
+	// under another id.
+	SameTitle Because = "same_title"
+)
+
+// Becauses lists every reason of a proposal once.
+func Becauses() []Because { return []Because{Redirect, SameTitle} }
+
+// Proposal is where a Series may have moved to, for a person to decide.
+type Proposal struct {
+	URL     string
+	Because Because
+}
+
 // Trouble is the Lane-level item of POLL-8: a whole Site refused or out of reach.
 type Trouble string
 
@@ -118,10 +141,11 @@ type Store interface {
 	// AdaptiveInterval is the operator's setting, off by default.
 	AdaptiveInterval(ctx context.Context) (bool, error)
 	// RecordFailure is the one upsert of POLL-3. It is called for the four
-	// outcomes that write, and for no other.
-	RecordFailure(ctx context.Context, key source.Key, o poll.Outcome, now time.Time) error
-	// Propose records where a Site sends readers of a Series for good (POLL-13).
-	Propose(ctx context.Context, key source.Key, url string, now time.Time) error
+	// outcomes that write, and for no other; written is false where the row said
+	// so already.
+	RecordFailure(ctx context.Context, key source.Key, o poll.Outcome, now time.Time) (written bool, err error)
+	// Propose records where a Series may have moved to (POLL-13, A12).
+	Propose(ctx context.Context, key source.Key, p Proposal, now time.Time) error
 	// Advance sets when a Series that was not read well is due again.
 	Advance(ctx context.Context, key source.Key, next time.Time) error
 	SetActivity(ctx context.Context, site string, a Activity, seriesID string) error

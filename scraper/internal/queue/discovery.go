@@ -74,6 +74,10 @@ type DiscoveryStore interface {
 	Store
 	// Candidates lists Series marked for download that lack a chapter.
 	Candidates(ctx context.Context) ([]Candidate, error)
+	// Languages lists those of the chapters the Site lists now.
+	Languages(ctx context.Context, key source.Key) ([]string, error)
+	// DefaultLanguages are those a Follow wants when it names none; may be none.
+	DefaultLanguages(ctx context.Context) ([]string, error)
 	// Lacking lists the chapters a Series has and the library lacks.
 	Lacking(ctx context.Context, key source.Key) ([]source.Chapter, error)
 	// SaveDiscovery keeps the row of one, and the newest thirty.
@@ -146,6 +150,19 @@ func (d *Discovery) Run(ctx context.Context) (Discovered, error) {
 	return out, d.Store.SaveDiscovery(context.WithoutCancel(ctx), out)
 }
 
+// wanted are the languages in which a Series is to be downloaded.
+func (d *Discovery) wanted(ctx context.Context, c Candidate) ([]string, error) {
+	if len(c.Languages) > 0 {
+		return c.Languages, nil
+	}
+	chosen, err := d.Store.DefaultLanguages(ctx)
+	if err != nil {
+		return nil, err
+	}
+	listed, err := d.Store.Languages(ctx, c.Key)
+	return job.ByDefault(chosen, listed, d.Languages(c.Key.Site)), err
+}
+
 func (d *Discovery) run(ctx context.Context, out *Discovered) error {
 	if err := d.Current(ctx); err != nil {
 		if ctx.Err() == nil {
@@ -163,11 +180,11 @@ func (d *Discovery) run(ctx context.Context, out *Discovered) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		languages := c.Languages
-		if len(languages) == 0 {
-			languages = d.Languages(c.Key.Site)
+		languages, err := d.wanted(ctx, c)
+		var lacking []source.Chapter
+		if err == nil {
+			lacking, err = d.Store.Lacking(ctx, c.Key)
 		}
-		lacking, err := d.Store.Lacking(ctx, c.Key)
 		if err == nil && len(job.Wanted(lacking, languages)) == 0 {
 			continue
 		}

@@ -99,7 +99,7 @@ func TestTheWorklistLinksTheIncident(t *testing.T) {
 	e := setup(t)
 	id := e.record(t, nil)
 	for outcome, want := range map[poll.Outcome]int64{poll.Errors: id, poll.NotFound: 0} {
-		if err := e.db.RecordFailure(t.Context(), key, outcome, time.Now()); err != nil {
+		if _, err := e.db.RecordFailure(t.Context(), key, outcome, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		list, err := e.ListWorklist(t.Context(), &scraperv1.ListWorklistRequest{})

@@ -119,9 +119,11 @@ func (s *Server) state(ctx context.Context, key source.Key) (*scraperv1.SeriesSt
 	if out.PreferredGroups, err = s.Store.PreferredGroups(ctx, key); err != nil {
 		return nil, err
 	}
-	if out.ProposedUrl, err = s.Store.Proposal(ctx, key); err != nil {
+	proposal, err := s.Store.Proposal(ctx, key)
+	if err != nil {
 		return nil, err
 	}
+	out.ProposedUrl, out.ProposedBecause = proposal.URL, string(proposal.Because)
 	failure, failing, err := s.Store.Failure(ctx, key)
 	if err != nil {
 		return nil, err

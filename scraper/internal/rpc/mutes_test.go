@@ -18,7 +18,7 @@ func TestMutingLeavesTheListAndTheCounts(t *testing.T) {
 	e := setup(t)
 	ctx := t.Context()
 	since := time.Date(2026, 8, 12, 6, 0, 0, 0, time.UTC)
-	if err := e.db.RecordFailure(ctx, key, poll.NotFound, since); err != nil {
+	if _, err := e.db.RecordFailure(ctx, key, poll.NotFound, since); err != nil {
 		t.Fatal(err)
 	}
 	list := func(r *scraperv1.ListWorklistRequest) *scraperv1.ListWorklistResponse {
@@ -65,7 +65,7 @@ func TestTheWorklistByAge(t *testing.T) {
 	t.Parallel()
 	e := setup(t)
 	since := time.Date(2026, 8, 12, 6, 0, 0, 0, time.UTC)
-	if err := e.db.RecordFailure(t.Context(), key, poll.NotFound, since); err != nil {
+	if _, err := e.db.RecordFailure(t.Context(), key, poll.NotFound, since); err != nil {
 		t.Fatal(err)
 	}
 	for before, want := range map[time.Time]int32{since: 0, since.Add(time.Second): 1} {

@@ -42,13 +42,15 @@ type Store interface {
 	SetPollInterval(ctx context.Context, site string, d time.Duration) error
 	AdaptiveInterval(ctx context.Context) (bool, error)
 	SetAdaptiveInterval(ctx context.Context, on bool) error
+	DefaultLanguages(ctx context.Context) ([]string, error)
+	SetDefaultLanguages(ctx context.Context, tags []string) error
 	PassesSince(ctx context.Context, t time.Time) ([]lane.Pass, error)
 	CountingSince(ctx context.Context) (time.Time, error)
 	NewChapters(ctx context.Context, limit int) ([]store.NewChapter, error)
 	Circuit(ctx context.Context, site string) (circuit.Circuit, error)
 	MoveCircuit(ctx context.Context, from, to circuit.Circuit) (bool, error)
 	MoveSeries(ctx context.Context, from, to source.Key, url string, now time.Time) error
-	Proposal(ctx context.Context, key source.Key) (string, error)
+	Proposal(ctx context.Context, key source.Key) (lane.Proposal, error)
 	LibraryHead(ctx context.Context) (epoch string, revision int64, err error)
 	ChangesAfter(ctx context.Context, revision int64, limit int) ([]store.LibraryChange, error)
 	FollowsRevision(ctx context.Context) (int64, error)

@@ -148,7 +148,7 @@ func TestWorklistAndLanes(t *testing.T) {
 	e := setup(t)
 	ctx := t.Context()
 	since := time.Date(2026, 8, 12, 6, 0, 0, 0, time.UTC)
-	if err := e.db.RecordFailure(ctx, key, poll.NotFound, since); err != nil {
+	if _, err := e.db.RecordFailure(ctx, key, poll.NotFound, since); err != nil {
 		t.Fatal(err)
 	}
 	now := time.Now()

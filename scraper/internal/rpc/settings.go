@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/text/language"
+
 	"mangrove/internal/fault"
 	scraperv1 "mangrove/proto/gen/scraper/v1"
 	"mangrove/scraper/internal/lane"
@@ -18,6 +20,9 @@ func (s *Server) GetSettings(ctx context.Context, _ *scraperv1.GetSettingsReques
 		return nil, err
 	}
 	out := &scraperv1.GetSettingsResponse{AdaptiveInterval: adaptive}
+	if out.Languages, err = s.Store.DefaultLanguages(ctx); err != nil {
+		return nil, err
+	}
 	for key, a := range s.Adapters.All() {
 		chosen, err := s.Store.PollInterval(ctx, key)
 		if err != nil {
@@ -36,6 +41,27 @@ func (s *Server) GetSettings(ctx context.Context, _ *scraperv1.GetSettingsReques
 // SetAdaptiveInterval switches whether quiet Series are read less often.
 func (s *Server) SetAdaptiveInterval(ctx context.Context, r *scraperv1.SetAdaptiveIntervalRequest) (*scraperv1.SetAdaptiveIntervalResponse, error) {
 	return &scraperv1.SetAdaptiveIntervalResponse{}, s.Store.SetAdaptiveInterval(ctx, r.GetOn())
+}
+
+// mostLanguages bounds what a Follow may want.
+const mostLanguages = 20
+
+// SetLanguages chooses the languages of Follows that name none (POLL-13).
+func (s *Server) SetLanguages(ctx context.Context, r *scraperv1.SetLanguagesRequest) (*scraperv1.SetLanguagesResponse, error) {
+	if len(r.GetLanguages()) > mostLanguages {
+		return nil, fault.Newf(fault.Invalid, "set", "the languages", "%d languages; at most %d are kept", len(r.GetLanguages()), mostLanguages)
+	}
+	var tags []string
+	for _, word := range r.GetLanguages() {
+		tag, err := language.Parse(word)
+		if err != nil || tag == language.Und {
+			return nil, fault.Newf(fault.Invalid, "set", "the languages", "%q is no language tag", word)
+		}
+		if !slices.Contains(tags, tag.String()) {
+			tags = append(tags, tag.String())
+		}
+	}
+	return &scraperv1.SetLanguagesResponse{}, s.Store.SetDefaultLanguages(ctx, tags)
 }
 
 // SetPollInterval chooses how far apart the Polls of one Series of a Site lie. It

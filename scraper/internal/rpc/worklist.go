@@ -50,7 +50,7 @@ func (s *Server) ListWorklist(ctx context.Context, r *scraperv1.ListWorklistRequ
 	for _, f := range rows {
 		out.Items = append(out.Items, &scraperv1.WorklistItem{
 			Series: s.series(f.SeriesRow), Failure: &scraperv1.Failure{Outcome: string(f.Failure.Outcome), FailingSince: stamp(f.Failure.Since)},
-			LastGoodRead: stamp(f.LastGoodRead), NextPollAt: stamp(f.NextPoll), ForcedPollAt: stamp(f.ForcedPoll), ProposedUrl: f.ProposedURL,
+			LastGoodRead: stamp(f.LastGoodRead), NextPollAt: stamp(f.NextPoll), ForcedPollAt: stamp(f.ForcedPoll), ProposedUrl: f.Proposal.URL, ProposedBecause: string(f.Proposal.Because),
 			MutedAt: stamp(f.Muted),
 		})
 		if f.Failure.Outcome == poll.Errors {

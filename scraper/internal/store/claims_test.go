@@ -39,7 +39,7 @@ func TestOneScraperALane(t *testing.T) {
 	case <-time.After(30 * time.Second):
 		t.Fatal("the loss of the claim was not noticed")
 	}
-	if err := first.RecordFailure(ctx, key, poll.Errors, time.Now()); err == nil {
+	if _, err := first.RecordFailure(ctx, key, poll.Errors, time.Now()); err == nil {
 		t.Error("a scraper that lost its claim could still write")
 	}
 	if err := first.Held(); err == nil {

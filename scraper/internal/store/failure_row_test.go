@@ -58,7 +58,7 @@ func TestTheFailureRowFollowsItsModel(t *testing.T) {
 			now = now.Add(time.Duration(rapid.IntRange(1, 400*24).Draw(t, "hours")) * time.Hour)
 			switch o.Effect() {
 			case poll.Write:
-				if err := s.RecordFailure(ctx, k, o, now); err != nil {
+				if _, err := s.RecordFailure(ctx, k, o, now); err != nil {
 					t.Fatal(err)
 				}
 			case poll.Delete:
@@ -166,7 +166,7 @@ func TestFailureRowsMoveNoTurn(t *testing.T) {
 		due, next := turns()
 		for i := range n {
 			if o := rapid.SampledFrom(append(poll.Outcomes(), "")).Draw(t, "outcome"); o != "" && o.Effect() == poll.Write {
-				if err := s.RecordFailure(ctx, source.Key{Site: "sample", SeriesID: fmt.Sprint(i)}, o, now); err != nil {
+				if _, err := s.RecordFailure(ctx, source.Key{Site: "sample", SeriesID: fmt.Sprint(i)}, o, now); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -191,7 +191,7 @@ func TestAForcedPollClearsNothingUntilItIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, k := range []source.Key{key, other} {
-		if err := s.RecordFailure(ctx, k, poll.Errors, time.Now()); err != nil {
+		if _, err := s.RecordFailure(ctx, k, poll.Errors, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -279,7 +279,7 @@ func TestWhatNeverChangesAnAge(t *testing.T) {
 	s := setup(t)
 	ctx := t.Context()
 	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	if err := s.RecordFailure(ctx, key, poll.NoChapter, first); err != nil {
+	if _, err := s.RecordFailure(ctx, key, poll.NoChapter, first); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 30 {
@@ -313,7 +313,7 @@ func TestWhatNeverChangesAnAge(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := first.AddDate(1, 0, 0)
-	if err := s.RecordFailure(ctx, key, poll.NoChapter, again); err != nil {
+	if _, err := s.RecordFailure(ctx, key, poll.NoChapter, again); err != nil {
 		t.Fatal(err)
 	}
 	if f, _, err := s.Failure(ctx, key); err != nil || !f.Since.Equal(again) {

@@ -8,22 +8,23 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"mangrove/internal/fault"
+	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/source"
 )
 
-// Propose records where a Site sends readers of a Series for good.
-func (s *Store) Propose(ctx context.Context, key source.Key, url string, now time.Time) error {
-	_, err := s.exec(ctx, "Propose", key.Site, key.SeriesID, url, now)
+// Propose records where a Series may have moved to.
+func (s *Store) Propose(ctx context.Context, key source.Key, p lane.Proposal, now time.Time) error {
+	_, err := s.exec(ctx, "Propose", key.Site, key.SeriesID, p.URL, p.Because, now)
 	return err
 }
 
-// Proposal is where a Site sends readers of a Series for good, or "".
-func (s *Store) Proposal(ctx context.Context, key source.Key) (url string, err error) {
-	err = s.db.QueryRow(ctx, s.sql.Get("GetProposal"), key.Site, key.SeriesID).Scan(&url)
+// Proposal is where a Series may have moved to; its URL is "" for nowhere.
+func (s *Store) Proposal(ctx context.Context, key source.Key) (p lane.Proposal, err error) {
+	err = s.db.QueryRow(ctx, s.sql.Get("GetProposal"), key.Site, key.SeriesID).Scan(&p.URL, &p.Because)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return "", nil
+		return lane.Proposal{}, nil
 	}
-	return url, classify("GetProposal", err)
+	return p, classify("GetProposal", err)
 }
 
 // MoveSeries gives a Series another Site, id or address, in one transaction. Its

@@ -1,12 +1,12 @@
 -- Series that a person moves to another Site or address (POLL-13, POLL-14).
 
 -- name: Propose
-INSERT INTO move_proposals (site, series_id, url, seen_at) VALUES ($1, $2, $3, $4)
-ON CONFLICT (site, series_id) DO UPDATE SET url = excluded.url, seen_at = excluded.seen_at
-WHERE move_proposals.url <> excluded.url;
+INSERT INTO move_proposals (site, series_id, url, because, seen_at) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (site, series_id) DO UPDATE SET url = excluded.url, because = excluded.because, seen_at = excluded.seen_at
+WHERE (move_proposals.url, move_proposals.because) IS DISTINCT FROM (excluded.url, excluded.because);
 
 -- name: GetProposal
-SELECT url FROM move_proposals WHERE site = $1 AND series_id = $2;
+SELECT url, because FROM move_proposals WHERE site = $1 AND series_id = $2;
 
 -- name: LockForMove
 SELECT EXISTS (SELECT FROM jobs j WHERE j.site = s.site AND j.series_id = s.series_id

@@ -26,10 +26,10 @@ func TestAMoveKeepsFollowFilesAndAge(t *testing.T) {
 		t.Fatal(err)
 	}
 	since := l.now.Add(time.Hour)
-	if err := l.RecordFailure(ctx, key, poll.Unfetchable, since); err != nil {
+	if _, err := l.RecordFailure(ctx, key, poll.Unfetchable, since); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Propose(ctx, key, "http://other.example/9", since); err != nil {
+	if err := l.Propose(ctx, key, lane.Proposal{URL: "http://other.example/9", Because: lane.Redirect}, since); err != nil {
 		t.Fatal(err)
 	}
 	moved := since.Add(48 * time.Hour)
@@ -46,8 +46,8 @@ func TestAMoveKeepsFollowFilesAndAge(t *testing.T) {
 	if f, failing, err := l.Failure(ctx, to); err != nil || !failing || !f.Since.Equal(since) {
 		t.Errorf("its failure is %+v (failing %v, %v), want it since %v", f, failing, err, since)
 	}
-	if url, err := l.Proposal(ctx, to); err != nil || url != "" {
-		t.Errorf("the proposal is still there: %q, %v", url, err)
+	if p, err := l.Proposal(ctx, to); err != nil || p.URL != "" {
+		t.Errorf("the proposal is still there: %+v, %v", p, err)
 	}
 	changes, err := l.ChangesAfter(ctx, 0, 10)
 	if err != nil || len(changes) != 1 || changes[0].Key != to || changes[0].Path != "P/2.cbz" || changes[0].State != "published" {

@@ -56,7 +56,7 @@ func TestAMuteEndsWithItsFailure(t *testing.T) {
 			if n, err := s.SetMuted(ctx, []source.Key{key}, true, first); n != 0 || err != nil {
 				t.Fatalf("%d muted that do not fail (%v)", n, err)
 			}
-			if err := s.RecordFailure(ctx, key, poll.Errors, first); err != nil {
+			if _, err := s.RecordFailure(ctx, key, poll.Errors, first); err != nil {
 				t.Fatal(err)
 			}
 			if n, err := s.SetMuted(ctx, []source.Key{other, key, key}, true, first.Add(time.Hour)); n != 1 || err != nil {
@@ -65,7 +65,7 @@ func TestAMuteEndsWithItsFailure(t *testing.T) {
 			if n, err := s.SetMuted(ctx, []source.Key{key}, true, first.Add(2*time.Hour)); n != 0 || err != nil || !s.mutedAt(t, key).Equal(first.Add(time.Hour)) {
 				t.Errorf("muted again: %d changed (%v), muted at %v", n, err, s.mutedAt(t, key))
 			}
-			if err := s.RecordFailure(ctx, key, poll.NotFound, first.Add(3*time.Hour)); err != nil {
+			if _, err := s.RecordFailure(ctx, key, poll.NotFound, first.Add(3*time.Hour)); err != nil {
 				t.Fatal(err)
 			}
 			if s.mutedAt(t, key).IsZero() {
@@ -78,7 +78,7 @@ func TestAMuteEndsWithItsFailure(t *testing.T) {
 			if n, err := s.CountMutes(ctx); n != 0 || err != nil {
 				t.Errorf("%d mutes after it (%v)", n, err)
 			}
-			if err := s.RecordFailure(ctx, key, poll.Errors, first.Add(24*time.Hour)); err != nil {
+			if _, err := s.RecordFailure(ctx, key, poll.Errors, first.Add(24*time.Hour)); err != nil {
 				t.Fatal(err)
 			}
 			if n := s.seen.mentions("worklist_mutes") - sent - 1; n != 0 {
@@ -96,7 +96,7 @@ func TestAMuteIsTakenBackMovedAndForgotten(t *testing.T) {
 	s := setup(t)
 	ctx := t.Context()
 	now := time.Now()
-	if err := s.RecordFailure(ctx, key, poll.Errors, now); err != nil {
+	if _, err := s.RecordFailure(ctx, key, poll.Errors, now); err != nil {
 		t.Fatal(err)
 	}
 	mute := func(muted bool) {
@@ -133,7 +133,7 @@ func TestMutingDoesNotWaitForAGoodRead(t *testing.T) {
 	s := setup(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	if err := s.RecordFailure(ctx, key, poll.Errors, time.Now()); err != nil {
+	if _, err := s.RecordFailure(ctx, key, poll.Errors, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	conn := s.admin(t)

@@ -26,13 +26,14 @@ type Failure struct {
 	Since   time.Time
 }
 
-// RecordFailure is the one upsert of POLL-3.
-func (s *Store) RecordFailure(ctx context.Context, key source.Key, o poll.Outcome, now time.Time) error {
+// RecordFailure is the one upsert of POLL-3. It reports whether anything was
+// written: an unchanged word writes nothing.
+func (s *Store) RecordFailure(ctx context.Context, key source.Key, o poll.Outcome, now time.Time) (written bool, err error) {
 	if o.Effect() != poll.Write {
 		panic("store: outcome " + string(o) + " writes no failure row")
 	}
-	_, err := s.exec(ctx, "RecordFailure", key.Site, key.SeriesID, o, now)
-	return err
+	n, err := s.exec(ctx, "RecordFailure", key.Site, key.SeriesID, o, now)
+	return n > 0, err
 }
 
 // Failure reads the failure row of a Series by its primary key.

@@ -27,17 +27,17 @@ func TestFailureRow(t *testing.T) {
 		}
 		return v
 	}
-	if err := s.RecordFailure(ctx, key, poll.Errors, first); err != nil {
+	if _, err := s.RecordFailure(ctx, key, poll.Errors, first); err != nil {
 		t.Fatal(err)
 	}
 	before := version()
-	if err := s.RecordFailure(ctx, key, poll.Errors, first.Add(12*time.Hour)); err != nil {
+	if _, err := s.RecordFailure(ctx, key, poll.Errors, first.Add(12*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	if after := version(); after != before {
 		t.Errorf("the same word again wrote a new row version: %s, then %s", before, after)
 	}
-	if err := s.RecordFailure(ctx, key, poll.NotFound, first.Add(24*time.Hour)); err != nil {
+	if _, err := s.RecordFailure(ctx, key, poll.NotFound, first.Add(24*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	got, failing, err := s.Failure(ctx, key)
@@ -61,7 +61,7 @@ func TestOutcomesWithoutEffectCannotWrite(t *testing.T) {
 					t.Errorf("%s was written", o)
 				}
 			}()
-			_ = s.RecordFailure(t.Context(), key, o, time.Now())
+			_, _ = s.RecordFailure(t.Context(), key, o, time.Now())
 		}()
 	}
 	if n := s.seen.mentions("INTO poll_failures"); n != 0 {
@@ -72,14 +72,14 @@ func TestOutcomesWithoutEffectCannotWrite(t *testing.T) {
 func TestFailingSinceUnderManyWriters(t *testing.T) {
 	s := setup(t)
 	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	if err := s.RecordFailure(t.Context(), key, poll.Errors, first); err != nil {
+	if _, err := s.RecordFailure(t.Context(), key, poll.Errors, first); err != nil {
 		t.Fatal(err)
 	}
 	var all sync.WaitGroup
 	for i := range 64 {
 		all.Go(func() {
 			o := []poll.Outcome{poll.Errors, poll.NotFound, poll.NoChapter, poll.Unfetchable}[i%4]
-			if err := s.RecordFailure(context.Background(), key, o, first.Add(time.Duration(i)*time.Hour)); err != nil {
+			if _, err := s.RecordFailure(context.Background(), key, o, first.Add(time.Duration(i)*time.Hour)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -233,7 +233,7 @@ func TestUnchangedReadsAreOneStatement(t *testing.T) {
 	s := setup(t)
 	ctx := t.Context()
 	now := time.Now().UTC().Truncate(time.Microsecond)
-	if err := s.RecordFailure(ctx, key, poll.Errors, now); err != nil {
+	if _, err := s.RecordFailure(ctx, key, poll.Errors, now); err != nil {
 		t.Fatal(err)
 	}
 	before := s.seen.mentions("")

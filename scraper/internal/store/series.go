@@ -50,7 +50,7 @@ func (s *Store) DueSeries(ctx context.Context, site string, now time.Time, limit
 	}
 	due, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (d lane.Due, err error) {
 		err = row.Scan(&d.Key.Site, &d.Key.SeriesID, &d.URL, &d.Validators.ETag, &d.Validators.LastModified, &d.Forced, &d.Download,
-			&d.Known, &d.CoverURL, &d.CoverSHA256, &d.Moved)
+			&d.Known, &d.CoverURL, &d.CoverSHA256, &d.Moved, &d.Title)
 		return d, err
 	})
 	return due, classify("DueSeries", err)

@@ -13,7 +13,7 @@ WHERE site = $1 AND series_id = $2 AND url <> $3;
 
 -- name: DueSeries
 SELECT s.site, s.series_id, s.url, s.etag, s.last_modified, s.forced_poll_at IS NOT NULL, s.download,
-       s.last_good_read_at IS NOT NULL, s.cover_url, s.cover_sha256, s.moved_at IS NOT NULL
+       s.last_good_read_at IS NOT NULL, s.cover_url, s.cover_sha256, s.moved_at IS NOT NULL, s.title
 FROM series s
 WHERE s.site = $1 AND (s.next_poll_at <= $2 OR s.forced_poll_at IS NOT NULL)
 ORDER BY s.forced_poll_at NULLS LAST, s.next_poll_at, s.series_id

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -21,6 +22,8 @@ const (
 	discoveryAt = "discovery_at"
 	// freeSpaceFloor is a number of bytes.
 	freeSpaceFloor = "free_space_floor"
+	// languages are BCP 47 tags with commas between.
+	languages = "languages"
 	// pacing is followed by a Site's key; its value is a Go duration.
 	pacing = "pacing/"
 )
@@ -76,6 +79,26 @@ func intervalOf(value string) time.Duration {
 		return 0
 	}
 	return time.Duration(hours) * time.Hour
+}
+
+// DefaultLanguages are those a Follow wants when it names none (POLL-13); none
+// takes each Site's own.
+func (s *Store) DefaultLanguages(ctx context.Context) ([]string, error) {
+	value, _, err := s.setting(ctx, languages)
+	if err != nil || value == "" {
+		return nil, err
+	}
+	return strings.Split(value, ","), nil
+}
+
+// SetDefaultLanguages chooses them; none takes the choice back.
+func (s *Store) SetDefaultLanguages(ctx context.Context, tags []string) error {
+	if len(tags) == 0 {
+		_, err := s.exec(ctx, "DropSetting", languages)
+		return err
+	}
+	_, err := s.exec(ctx, "SetSetting", languages, strings.Join(tags, ","))
+	return err
 }
 
 // Pacing is the least time between two requests to a Site that the operator

@@ -146,6 +146,7 @@ func TestTheDatabaseRepeatsTheWords(t *testing.T) {
 		{"series", "next_poll_reason", words(lane.NextReasons())},
 		{"series", "status", words(source.Statuses())},
 		{"series", "reading_direction", words(source.Directions())},
+		{"move_proposals", "because", words(lane.Becauses())},
 		{"poll_passes", "end_reason", words(lane.EndReasons())},
 		{"circuits", "state", words(circuit.States())},
 		{"circuits", "reason", words(circuit.Reasons())},
@@ -317,7 +318,7 @@ func TestWorklist(t *testing.T) {
 		if err := s.EnsureListed(ctx, k.Site, source.Series{ID: f.id, Title: "Title " + f.id, URL: "http://x/" + f.id}); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.RecordFailure(ctx, k, f.outcome, first.Add(time.Duration(i)*time.Hour)); err != nil {
+		if _, err := s.RecordFailure(ctx, k, f.outcome, first.Add(time.Duration(i)*time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -74,8 +74,8 @@ func (s *Store) PassesSince(ctx context.Context, t time.Time) ([]lane.Pass, erro
 type FailingSeries struct {
 	SeriesRow
 	Failure Failure
-	// ProposedURL is where its Site sends readers for good, or "".
-	ProposedURL string
+	// Proposal is where it may have moved to; its URL is "" for nowhere.
+	Proposal lane.Proposal
 	// Muted is when a person muted the failure; zero while it is shown.
 	Muted time.Time
 }
@@ -112,7 +112,7 @@ func (s *Store) Worklist(ctx context.Context, q WorklistQuery) ([]FailingSeries,
 	}
 	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (f FailingSeries, err error) {
 		var muted *time.Time
-		f.SeriesRow, err = scanSeries(with{row, []any{&f.Failure.Outcome, &f.Failure.Since, &f.ProposedURL, &muted}})
+		f.SeriesRow, err = scanSeries(with{row, []any{&f.Failure.Outcome, &f.Failure.Since, &f.Proposal.URL, &f.Proposal.Because, &muted}})
 		f.Muted = orZero(muted)
 		return f, err
 	})

@@ -738,8 +738,11 @@ type SeriesState struct {
 	Polled bool `protobuf:"varint,9,opt,name=polled,proto3" json:"polled,omitempty"`
 	// next_poll_reason says why the next Poll is then: "interval", "releases" (adaptive) or "forced".
 	NextPollReason string `protobuf:"bytes,10,opt,name=next_poll_reason,json=nextPollReason,proto3" json:"next_poll_reason,omitempty"`
-	// proposed_url is where the Site sends readers for good, outside its own hosts; "" when it does not (POLL-13).
+	// proposed_url is where it may have moved to, "" when nothing says so (POLL-13, A12).
 	ProposedUrl string `protobuf:"bytes,11,opt,name=proposed_url,json=proposedUrl,proto3" json:"proposed_url,omitempty"`
+	// proposed_because says why: "redirect" (the Site sends readers there for good, outside its own hosts) or
+	// "same_title" (gone here, and the Site lists that title under another id).
+	ProposedBecause string `protobuf:"bytes,31,opt,name=proposed_because,json=proposedBecause,proto3" json:"proposed_because,omitempty"`
 	// moved_at is set from a move until the first good read at the new place.
 	MovedAt *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=moved_at,json=movedAt,proto3" json:"moved_at,omitempty"`
 	// preferred_groups are those whose releases are wanted, best first; none keeps every release.
@@ -851,6 +854,13 @@ func (x *SeriesState) GetNextPollReason() string {
 func (x *SeriesState) GetProposedUrl() string {
 	if x != nil {
 		return x.ProposedUrl
+	}
+	return ""
+}
+
+func (x *SeriesState) GetProposedBecause() string {
+	if x != nil {
+		return x.ProposedBecause
 	}
 	return ""
 }
@@ -1450,8 +1460,10 @@ type WorklistItem struct {
 	NextPollAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=next_poll_at,json=nextPollAt,proto3" json:"next_poll_at,omitempty"`
 	// forced_poll_at is set while a Forced Poll waits.
 	ForcedPollAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=forced_poll_at,json=forcedPollAt,proto3" json:"forced_poll_at,omitempty"`
-	// proposed_url is where the Site sends readers for good, outside its own hosts; "" when it does not.
+	// proposed_url is where it may have moved to, "" when nothing says so.
 	ProposedUrl string `protobuf:"bytes,6,opt,name=proposed_url,json=proposedUrl,proto3" json:"proposed_url,omitempty"`
+	// proposed_because is as in SeriesState.
+	ProposedBecause string `protobuf:"bytes,9,opt,name=proposed_because,json=proposedBecause,proto3" json:"proposed_because,omitempty"`
 	// muted_at is when a person muted the failure; unset while it is shown.
 	MutedAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=muted_at,json=mutedAt,proto3" json:"muted_at,omitempty"`
 	// incident_id is that of the unresolved incident of an "errors" failure, 0 without one.
@@ -1528,6 +1540,13 @@ func (x *WorklistItem) GetForcedPollAt() *timestamppb.Timestamp {
 func (x *WorklistItem) GetProposedUrl() string {
 	if x != nil {
 		return x.ProposedUrl
+	}
+	return ""
+}
+
+func (x *WorklistItem) GetProposedBecause() string {
+	if x != nil {
+		return x.ProposedBecause
 	}
 	return ""
 }
@@ -1909,7 +1928,9 @@ type GetSettingsResponse struct {
 	// adaptive_interval is true when quiet Series are read less often (off by default).
 	AdaptiveInterval bool `protobuf:"varint,1,opt,name=adaptive_interval,json=adaptiveInterval,proto3" json:"adaptive_interval,omitempty"`
 	// sites are the Sites that are read here, by name.
-	Sites         []*SiteSettings `protobuf:"bytes,2,rep,name=sites,proto3" json:"sites,omitempty"`
+	Sites []*SiteSettings `protobuf:"bytes,2,rep,name=sites,proto3" json:"sites,omitempty"`
+	// languages are those a Follow wants when it names none, as BCP 47; none takes each Site's own (POLL-13).
+	Languages     []string `protobuf:"bytes,3,rep,name=languages,proto3" json:"languages,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1954,6 +1975,13 @@ func (x *GetSettingsResponse) GetAdaptiveInterval() bool {
 func (x *GetSettingsResponse) GetSites() []*SiteSettings {
 	if x != nil {
 		return x.Sites
+	}
+	return nil
+}
+
+func (x *GetSettingsResponse) GetLanguages() []string {
+	if x != nil {
+		return x.Languages
 	}
 	return nil
 }
@@ -2041,6 +2069,89 @@ func (*SetAdaptiveIntervalResponse) Descriptor() ([]byte, []int) {
 	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{26}
 }
 
+// SetLanguagesRequest chooses the languages of Follows that name none.
+type SetLanguagesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// languages are BCP 47 tags, at most twenty; none takes the choice back.
+	Languages     []string `protobuf:"bytes,1,rep,name=languages,proto3" json:"languages,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetLanguagesRequest) Reset() {
+	*x = SetLanguagesRequest{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetLanguagesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetLanguagesRequest) ProtoMessage() {}
+
+func (x *SetLanguagesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetLanguagesRequest.ProtoReflect.Descriptor instead.
+func (*SetLanguagesRequest) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *SetLanguagesRequest) GetLanguages() []string {
+	if x != nil {
+		return x.Languages
+	}
+	return nil
+}
+
+// SetLanguagesResponse says that it is done.
+type SetLanguagesResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetLanguagesResponse) Reset() {
+	*x = SetLanguagesResponse{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetLanguagesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetLanguagesResponse) ProtoMessage() {}
+
+func (x *SetLanguagesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetLanguagesResponse.ProtoReflect.Descriptor instead.
+func (*SetLanguagesResponse) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{28}
+}
+
 // SetPollIntervalRequest chooses a Site's interval.
 type SetPollIntervalRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2054,7 +2165,7 @@ type SetPollIntervalRequest struct {
 
 func (x *SetPollIntervalRequest) Reset() {
 	*x = SetPollIntervalRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[27]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2066,7 +2177,7 @@ func (x *SetPollIntervalRequest) String() string {
 func (*SetPollIntervalRequest) ProtoMessage() {}
 
 func (x *SetPollIntervalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[27]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2079,7 +2190,7 @@ func (x *SetPollIntervalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPollIntervalRequest.ProtoReflect.Descriptor instead.
 func (*SetPollIntervalRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{27}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *SetPollIntervalRequest) GetSite() string {
@@ -2105,7 +2216,7 @@ type SetPollIntervalResponse struct {
 
 func (x *SetPollIntervalResponse) Reset() {
 	*x = SetPollIntervalResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[28]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2117,7 +2228,7 @@ func (x *SetPollIntervalResponse) String() string {
 func (*SetPollIntervalResponse) ProtoMessage() {}
 
 func (x *SetPollIntervalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[28]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2130,7 +2241,7 @@ func (x *SetPollIntervalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPollIntervalResponse.ProtoReflect.Descriptor instead.
 func (*SetPollIntervalResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{28}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{30}
 }
 
 // Pass is one run of a Lane over its due Series.
@@ -2164,7 +2275,7 @@ type Pass struct {
 
 func (x *Pass) Reset() {
 	*x = Pass{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[29]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2176,7 +2287,7 @@ func (x *Pass) String() string {
 func (*Pass) ProtoMessage() {}
 
 func (x *Pass) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[29]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2189,7 +2300,7 @@ func (x *Pass) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pass.ProtoReflect.Descriptor instead.
 func (*Pass) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{29}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Pass) GetStartedAt() *timestamppb.Timestamp {
@@ -2310,7 +2421,7 @@ type LaneDetail struct {
 
 func (x *LaneDetail) Reset() {
 	*x = LaneDetail{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[30]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2322,7 +2433,7 @@ func (x *LaneDetail) String() string {
 func (*LaneDetail) ProtoMessage() {}
 
 func (x *LaneDetail) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[30]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2335,7 +2446,7 @@ func (x *LaneDetail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LaneDetail.ProtoReflect.Descriptor instead.
 func (*LaneDetail) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{30}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *LaneDetail) GetLane() *Lane {
@@ -2461,7 +2572,7 @@ type ListLanesRequest struct {
 
 func (x *ListLanesRequest) Reset() {
 	*x = ListLanesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[31]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2473,7 +2584,7 @@ func (x *ListLanesRequest) String() string {
 func (*ListLanesRequest) ProtoMessage() {}
 
 func (x *ListLanesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[31]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2486,7 +2597,7 @@ func (x *ListLanesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLanesRequest.ProtoReflect.Descriptor instead.
 func (*ListLanesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{31}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ListLanesRequest) GetBrief() bool {
@@ -2511,7 +2622,7 @@ type ListLanesResponse struct {
 
 func (x *ListLanesResponse) Reset() {
 	*x = ListLanesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[32]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2523,7 +2634,7 @@ func (x *ListLanesResponse) String() string {
 func (*ListLanesResponse) ProtoMessage() {}
 
 func (x *ListLanesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[32]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2536,7 +2647,7 @@ func (x *ListLanesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLanesResponse.ProtoReflect.Descriptor instead.
 func (*ListLanesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{32}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ListLanesResponse) GetLanes() []*LaneDetail {
@@ -2575,7 +2686,7 @@ type UnreadDescription struct {
 
 func (x *UnreadDescription) Reset() {
 	*x = UnreadDescription{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[33]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2587,7 +2698,7 @@ func (x *UnreadDescription) String() string {
 func (*UnreadDescription) ProtoMessage() {}
 
 func (x *UnreadDescription) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[33]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2600,7 +2711,7 @@ func (x *UnreadDescription) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnreadDescription.ProtoReflect.Descriptor instead.
 func (*UnreadDescription) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{33}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *UnreadDescription) GetFile() string {
@@ -2639,7 +2750,7 @@ type DescriptionProblem struct {
 
 func (x *DescriptionProblem) Reset() {
 	*x = DescriptionProblem{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[34]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2651,7 +2762,7 @@ func (x *DescriptionProblem) String() string {
 func (*DescriptionProblem) ProtoMessage() {}
 
 func (x *DescriptionProblem) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[34]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2664,7 +2775,7 @@ func (x *DescriptionProblem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DescriptionProblem.ProtoReflect.Descriptor instead.
 func (*DescriptionProblem) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{34}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *DescriptionProblem) GetLine() int32 {
@@ -2701,7 +2812,7 @@ type ResumeSiteRequest struct {
 
 func (x *ResumeSiteRequest) Reset() {
 	*x = ResumeSiteRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[35]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2713,7 +2824,7 @@ func (x *ResumeSiteRequest) String() string {
 func (*ResumeSiteRequest) ProtoMessage() {}
 
 func (x *ResumeSiteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[35]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2726,7 +2837,7 @@ func (x *ResumeSiteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeSiteRequest.ProtoReflect.Descriptor instead.
 func (*ResumeSiteRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{35}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ResumeSiteRequest) GetSite() string {
@@ -2756,7 +2867,7 @@ type ResumeSiteResponse struct {
 
 func (x *ResumeSiteResponse) Reset() {
 	*x = ResumeSiteResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[36]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2768,7 +2879,7 @@ func (x *ResumeSiteResponse) String() string {
 func (*ResumeSiteResponse) ProtoMessage() {}
 
 func (x *ResumeSiteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[36]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2781,7 +2892,7 @@ func (x *ResumeSiteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeSiteResponse.ProtoReflect.Descriptor instead.
 func (*ResumeSiteResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{36}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ResumeSiteResponse) GetResumed() bool {
@@ -2809,7 +2920,7 @@ type ListNewChaptersRequest struct {
 
 func (x *ListNewChaptersRequest) Reset() {
 	*x = ListNewChaptersRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[37]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2821,7 +2932,7 @@ func (x *ListNewChaptersRequest) String() string {
 func (*ListNewChaptersRequest) ProtoMessage() {}
 
 func (x *ListNewChaptersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[37]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2834,7 +2945,7 @@ func (x *ListNewChaptersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNewChaptersRequest.ProtoReflect.Descriptor instead.
 func (*ListNewChaptersRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{37}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ListNewChaptersRequest) GetLimit() int32 {
@@ -2859,7 +2970,7 @@ type NewChapter struct {
 
 func (x *NewChapter) Reset() {
 	*x = NewChapter{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[38]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2871,7 +2982,7 @@ func (x *NewChapter) String() string {
 func (*NewChapter) ProtoMessage() {}
 
 func (x *NewChapter) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[38]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2884,7 +2995,7 @@ func (x *NewChapter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NewChapter.ProtoReflect.Descriptor instead.
 func (*NewChapter) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{38}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *NewChapter) GetSeries() *Series {
@@ -2919,7 +3030,7 @@ type ListNewChaptersResponse struct {
 
 func (x *ListNewChaptersResponse) Reset() {
 	*x = ListNewChaptersResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[39]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2931,7 +3042,7 @@ func (x *ListNewChaptersResponse) String() string {
 func (*ListNewChaptersResponse) ProtoMessage() {}
 
 func (x *ListNewChaptersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[39]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2944,7 +3055,7 @@ func (x *ListNewChaptersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNewChaptersResponse.ProtoReflect.Descriptor instead.
 func (*ListNewChaptersResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{39}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ListNewChaptersResponse) GetChapters() []*NewChapter {
@@ -2963,7 +3074,7 @@ type GetStatusRequest struct {
 
 func (x *GetStatusRequest) Reset() {
 	*x = GetStatusRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[40]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2975,7 +3086,7 @@ func (x *GetStatusRequest) String() string {
 func (*GetStatusRequest) ProtoMessage() {}
 
 func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[40]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2988,7 +3099,7 @@ func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatusRequest.ProtoReflect.Descriptor instead.
 func (*GetStatusRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{40}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{42}
 }
 
 // GetStatusResponse is the scraper's state.
@@ -3022,7 +3133,7 @@ type GetStatusResponse struct {
 
 func (x *GetStatusResponse) Reset() {
 	*x = GetStatusResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[41]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3034,7 +3145,7 @@ func (x *GetStatusResponse) String() string {
 func (*GetStatusResponse) ProtoMessage() {}
 
 func (x *GetStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[41]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3047,7 +3158,7 @@ func (x *GetStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatusResponse.ProtoReflect.Descriptor instead.
 func (*GetStatusResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{41}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *GetStatusResponse) GetVersion() string {
@@ -3138,7 +3249,7 @@ type ListSeriesRequest struct {
 
 func (x *ListSeriesRequest) Reset() {
 	*x = ListSeriesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[42]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3150,7 +3261,7 @@ func (x *ListSeriesRequest) String() string {
 func (*ListSeriesRequest) ProtoMessage() {}
 
 func (x *ListSeriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[42]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3163,7 +3274,7 @@ func (x *ListSeriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSeriesRequest.ProtoReflect.Descriptor instead.
 func (*ListSeriesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{42}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ListSeriesRequest) GetOrigin() string {
@@ -3184,7 +3295,7 @@ type ListSeriesResponse struct {
 
 func (x *ListSeriesResponse) Reset() {
 	*x = ListSeriesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[43]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3196,7 +3307,7 @@ func (x *ListSeriesResponse) String() string {
 func (*ListSeriesResponse) ProtoMessage() {}
 
 func (x *ListSeriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[43]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3209,7 +3320,7 @@ func (x *ListSeriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSeriesResponse.ProtoReflect.Descriptor instead.
 func (*ListSeriesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{43}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ListSeriesResponse) GetSeries() []*Series {
@@ -3230,7 +3341,7 @@ type GetSeriesRequest struct {
 
 func (x *GetSeriesRequest) Reset() {
 	*x = GetSeriesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[44]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3242,7 +3353,7 @@ func (x *GetSeriesRequest) String() string {
 func (*GetSeriesRequest) ProtoMessage() {}
 
 func (x *GetSeriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[44]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3255,7 +3366,7 @@ func (x *GetSeriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSeriesRequest.ProtoReflect.Descriptor instead.
 func (*GetSeriesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{44}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *GetSeriesRequest) GetKey() *SeriesKey {
@@ -3276,7 +3387,7 @@ type GetSeriesResponse struct {
 
 func (x *GetSeriesResponse) Reset() {
 	*x = GetSeriesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[45]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3288,7 +3399,7 @@ func (x *GetSeriesResponse) String() string {
 func (*GetSeriesResponse) ProtoMessage() {}
 
 func (x *GetSeriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[45]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3301,7 +3412,7 @@ func (x *GetSeriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSeriesResponse.ProtoReflect.Descriptor instead.
 func (*GetSeriesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{45}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *GetSeriesResponse) GetState() *SeriesState {
@@ -3322,7 +3433,7 @@ type WatchSeriesRequest struct {
 
 func (x *WatchSeriesRequest) Reset() {
 	*x = WatchSeriesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[46]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3334,7 +3445,7 @@ func (x *WatchSeriesRequest) String() string {
 func (*WatchSeriesRequest) ProtoMessage() {}
 
 func (x *WatchSeriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[46]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3347,7 +3458,7 @@ func (x *WatchSeriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSeriesRequest.ProtoReflect.Descriptor instead.
 func (*WatchSeriesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{46}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *WatchSeriesRequest) GetKey() *SeriesKey {
@@ -3368,7 +3479,7 @@ type WatchSeriesResponse struct {
 
 func (x *WatchSeriesResponse) Reset() {
 	*x = WatchSeriesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[47]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3380,7 +3491,7 @@ func (x *WatchSeriesResponse) String() string {
 func (*WatchSeriesResponse) ProtoMessage() {}
 
 func (x *WatchSeriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[47]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3393,7 +3504,7 @@ func (x *WatchSeriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSeriesResponse.ProtoReflect.Descriptor instead.
 func (*WatchSeriesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{47}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *WatchSeriesResponse) GetState() *SeriesState {
@@ -3414,7 +3525,7 @@ type GetCoverRequest struct {
 
 func (x *GetCoverRequest) Reset() {
 	*x = GetCoverRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[48]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3426,7 +3537,7 @@ func (x *GetCoverRequest) String() string {
 func (*GetCoverRequest) ProtoMessage() {}
 
 func (x *GetCoverRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[48]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3439,7 +3550,7 @@ func (x *GetCoverRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCoverRequest.ProtoReflect.Descriptor instead.
 func (*GetCoverRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{48}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *GetCoverRequest) GetKey() *SeriesKey {
@@ -3464,7 +3575,7 @@ type GetCoverResponse struct {
 
 func (x *GetCoverResponse) Reset() {
 	*x = GetCoverResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[49]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3476,7 +3587,7 @@ func (x *GetCoverResponse) String() string {
 func (*GetCoverResponse) ProtoMessage() {}
 
 func (x *GetCoverResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[49]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3489,7 +3600,7 @@ func (x *GetCoverResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCoverResponse.ProtoReflect.Descriptor instead.
 func (*GetCoverResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{49}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *GetCoverResponse) GetMediaType() string {
@@ -3532,7 +3643,7 @@ type Follow struct {
 
 func (x *Follow) Reset() {
 	*x = Follow{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[50]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3544,7 +3655,7 @@ func (x *Follow) String() string {
 func (*Follow) ProtoMessage() {}
 
 func (x *Follow) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[50]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3557,7 +3668,7 @@ func (x *Follow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Follow.ProtoReflect.Descriptor instead.
 func (*Follow) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{50}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Follow) GetKey() *SeriesKey {
@@ -3612,7 +3723,7 @@ type ApplyFollowsRequest struct {
 
 func (x *ApplyFollowsRequest) Reset() {
 	*x = ApplyFollowsRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[51]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3624,7 +3735,7 @@ func (x *ApplyFollowsRequest) String() string {
 func (*ApplyFollowsRequest) ProtoMessage() {}
 
 func (x *ApplyFollowsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[51]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3637,7 +3748,7 @@ func (x *ApplyFollowsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyFollowsRequest.ProtoReflect.Descriptor instead.
 func (*ApplyFollowsRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{51}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ApplyFollowsRequest) GetRevision() int64 {
@@ -3685,7 +3796,7 @@ type ApplyFollowsResponse struct {
 
 func (x *ApplyFollowsResponse) Reset() {
 	*x = ApplyFollowsResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[52]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3697,7 +3808,7 @@ func (x *ApplyFollowsResponse) String() string {
 func (*ApplyFollowsResponse) ProtoMessage() {}
 
 func (x *ApplyFollowsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[52]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3710,7 +3821,7 @@ func (x *ApplyFollowsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyFollowsResponse.ProtoReflect.Descriptor instead.
 func (*ApplyFollowsResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{52}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ApplyFollowsResponse) GetRevision() int64 {
@@ -3752,7 +3863,7 @@ type RequestPollRequest struct {
 
 func (x *RequestPollRequest) Reset() {
 	*x = RequestPollRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[53]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3764,7 +3875,7 @@ func (x *RequestPollRequest) String() string {
 func (*RequestPollRequest) ProtoMessage() {}
 
 func (x *RequestPollRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[53]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3777,7 +3888,7 @@ func (x *RequestPollRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestPollRequest.ProtoReflect.Descriptor instead.
 func (*RequestPollRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{53}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *RequestPollRequest) GetKey() *SeriesKey {
@@ -3798,7 +3909,7 @@ type RequestPollResponse struct {
 
 func (x *RequestPollResponse) Reset() {
 	*x = RequestPollResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[54]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3810,7 +3921,7 @@ func (x *RequestPollResponse) String() string {
 func (*RequestPollResponse) ProtoMessage() {}
 
 func (x *RequestPollResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[54]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3823,7 +3934,7 @@ func (x *RequestPollResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestPollResponse.ProtoReflect.Descriptor instead.
 func (*RequestPollResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{54}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *RequestPollResponse) GetRequestedAt() *timestamppb.Timestamp {
@@ -3868,7 +3979,7 @@ type LibraryChange struct {
 
 func (x *LibraryChange) Reset() {
 	*x = LibraryChange{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[55]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3880,7 +3991,7 @@ func (x *LibraryChange) String() string {
 func (*LibraryChange) ProtoMessage() {}
 
 func (x *LibraryChange) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[55]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3893,7 +4004,7 @@ func (x *LibraryChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LibraryChange.ProtoReflect.Descriptor instead.
 func (*LibraryChange) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{55}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *LibraryChange) GetRevision() int64 {
@@ -4002,7 +4113,7 @@ type ListLibraryChangesRequest struct {
 
 func (x *ListLibraryChangesRequest) Reset() {
 	*x = ListLibraryChangesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[56]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4014,7 +4125,7 @@ func (x *ListLibraryChangesRequest) String() string {
 func (*ListLibraryChangesRequest) ProtoMessage() {}
 
 func (x *ListLibraryChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[56]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4027,7 +4138,7 @@ func (x *ListLibraryChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLibraryChangesRequest.ProtoReflect.Descriptor instead.
 func (*ListLibraryChangesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{56}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *ListLibraryChangesRequest) GetEpoch() string {
@@ -4066,7 +4177,7 @@ type ListLibraryChangesResponse struct {
 
 func (x *ListLibraryChangesResponse) Reset() {
 	*x = ListLibraryChangesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[57]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4078,7 +4189,7 @@ func (x *ListLibraryChangesResponse) String() string {
 func (*ListLibraryChangesResponse) ProtoMessage() {}
 
 func (x *ListLibraryChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[57]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4091,7 +4202,7 @@ func (x *ListLibraryChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLibraryChangesResponse.ProtoReflect.Descriptor instead.
 func (*ListLibraryChangesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{57}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *ListLibraryChangesResponse) GetEpoch() string {
@@ -4124,7 +4235,7 @@ type WatchLibraryRequest struct {
 
 func (x *WatchLibraryRequest) Reset() {
 	*x = WatchLibraryRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[58]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4136,7 +4247,7 @@ func (x *WatchLibraryRequest) String() string {
 func (*WatchLibraryRequest) ProtoMessage() {}
 
 func (x *WatchLibraryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[58]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4149,7 +4260,7 @@ func (x *WatchLibraryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchLibraryRequest.ProtoReflect.Descriptor instead.
 func (*WatchLibraryRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{58}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{60}
 }
 
 // WatchLibraryResponse tells the head.
@@ -4165,7 +4276,7 @@ type WatchLibraryResponse struct {
 
 func (x *WatchLibraryResponse) Reset() {
 	*x = WatchLibraryResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[59]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4177,7 +4288,7 @@ func (x *WatchLibraryResponse) String() string {
 func (*WatchLibraryResponse) ProtoMessage() {}
 
 func (x *WatchLibraryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[59]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4190,7 +4301,7 @@ func (x *WatchLibraryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchLibraryResponse.ProtoReflect.Descriptor instead.
 func (*WatchLibraryResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{59}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *WatchLibraryResponse) GetEpoch() string {
@@ -4250,7 +4361,7 @@ type Incident struct {
 
 func (x *Incident) Reset() {
 	*x = Incident{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[60]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4262,7 +4373,7 @@ func (x *Incident) String() string {
 func (*Incident) ProtoMessage() {}
 
 func (x *Incident) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[60]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4275,7 +4386,7 @@ func (x *Incident) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Incident.ProtoReflect.Descriptor instead.
 func (*Incident) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{60}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *Incident) GetId() int64 {
@@ -4416,7 +4527,7 @@ type Decision struct {
 
 func (x *Decision) Reset() {
 	*x = Decision{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[61]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4428,7 +4539,7 @@ func (x *Decision) String() string {
 func (*Decision) ProtoMessage() {}
 
 func (x *Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[61]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4441,7 +4552,7 @@ func (x *Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decision.ProtoReflect.Descriptor instead.
 func (*Decision) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{61}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *Decision) GetAt() *timestamppb.Timestamp {
@@ -4506,7 +4617,7 @@ type Evidence struct {
 
 func (x *Evidence) Reset() {
 	*x = Evidence{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[62]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4518,7 +4629,7 @@ func (x *Evidence) String() string {
 func (*Evidence) ProtoMessage() {}
 
 func (x *Evidence) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[62]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4531,7 +4642,7 @@ func (x *Evidence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evidence.ProtoReflect.Descriptor instead.
 func (*Evidence) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{62}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *Evidence) GetAddress() string {
@@ -4610,7 +4721,7 @@ type Header struct {
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[63]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4622,7 +4733,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[63]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4635,7 +4746,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{63}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *Header) GetName() string {
@@ -4667,7 +4778,7 @@ type ListIncidentsRequest struct {
 
 func (x *ListIncidentsRequest) Reset() {
 	*x = ListIncidentsRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[64]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4679,7 +4790,7 @@ func (x *ListIncidentsRequest) String() string {
 func (*ListIncidentsRequest) ProtoMessage() {}
 
 func (x *ListIncidentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[64]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4692,7 +4803,7 @@ func (x *ListIncidentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListIncidentsRequest.ProtoReflect.Descriptor instead.
 func (*ListIncidentsRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{64}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *ListIncidentsRequest) GetUnresolved() bool {
@@ -4731,7 +4842,7 @@ type ListIncidentsResponse struct {
 
 func (x *ListIncidentsResponse) Reset() {
 	*x = ListIncidentsResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[65]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4743,7 +4854,7 @@ func (x *ListIncidentsResponse) String() string {
 func (*ListIncidentsResponse) ProtoMessage() {}
 
 func (x *ListIncidentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[65]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4756,7 +4867,7 @@ func (x *ListIncidentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListIncidentsResponse.ProtoReflect.Descriptor instead.
 func (*ListIncidentsResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{65}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *ListIncidentsResponse) GetIncidents() []*Incident {
@@ -4791,7 +4902,7 @@ type GetIncidentRequest struct {
 
 func (x *GetIncidentRequest) Reset() {
 	*x = GetIncidentRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[66]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4803,7 +4914,7 @@ func (x *GetIncidentRequest) String() string {
 func (*GetIncidentRequest) ProtoMessage() {}
 
 func (x *GetIncidentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[66]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4816,7 +4927,7 @@ func (x *GetIncidentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetIncidentRequest.ProtoReflect.Descriptor instead.
 func (*GetIncidentRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{66}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *GetIncidentRequest) GetId() int64 {
@@ -4841,7 +4952,7 @@ type GetIncidentResponse struct {
 
 func (x *GetIncidentResponse) Reset() {
 	*x = GetIncidentResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[67]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4853,7 +4964,7 @@ func (x *GetIncidentResponse) String() string {
 func (*GetIncidentResponse) ProtoMessage() {}
 
 func (x *GetIncidentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[67]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4866,7 +4977,7 @@ func (x *GetIncidentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetIncidentResponse.ProtoReflect.Descriptor instead.
 func (*GetIncidentResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{67}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *GetIncidentResponse) GetIncident() *Incident {
@@ -4901,7 +5012,7 @@ type SaveIncidentRequest struct {
 
 func (x *SaveIncidentRequest) Reset() {
 	*x = SaveIncidentRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[68]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4913,7 +5024,7 @@ func (x *SaveIncidentRequest) String() string {
 func (*SaveIncidentRequest) ProtoMessage() {}
 
 func (x *SaveIncidentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[68]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4926,7 +5037,7 @@ func (x *SaveIncidentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaveIncidentRequest.ProtoReflect.Descriptor instead.
 func (*SaveIncidentRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{68}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *SaveIncidentRequest) GetId() int64 {
@@ -4949,7 +5060,7 @@ type SaveIncidentResponse struct {
 
 func (x *SaveIncidentResponse) Reset() {
 	*x = SaveIncidentResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[69]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4961,7 +5072,7 @@ func (x *SaveIncidentResponse) String() string {
 func (*SaveIncidentResponse) ProtoMessage() {}
 
 func (x *SaveIncidentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[69]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4974,7 +5085,7 @@ func (x *SaveIncidentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaveIncidentResponse.ProtoReflect.Descriptor instead.
 func (*SaveIncidentResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{69}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *SaveIncidentResponse) GetName() string {
@@ -5002,7 +5113,7 @@ type ResolveIncidentRequest struct {
 
 func (x *ResolveIncidentRequest) Reset() {
 	*x = ResolveIncidentRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[70]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5014,7 +5125,7 @@ func (x *ResolveIncidentRequest) String() string {
 func (*ResolveIncidentRequest) ProtoMessage() {}
 
 func (x *ResolveIncidentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[70]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5027,7 +5138,7 @@ func (x *ResolveIncidentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveIncidentRequest.ProtoReflect.Descriptor instead.
 func (*ResolveIncidentRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{70}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *ResolveIncidentRequest) GetId() int64 {
@@ -5048,7 +5159,7 @@ type ResolveIncidentResponse struct {
 
 func (x *ResolveIncidentResponse) Reset() {
 	*x = ResolveIncidentResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[71]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5060,7 +5171,7 @@ func (x *ResolveIncidentResponse) String() string {
 func (*ResolveIncidentResponse) ProtoMessage() {}
 
 func (x *ResolveIncidentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[71]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5073,7 +5184,7 @@ func (x *ResolveIncidentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveIncidentResponse.ProtoReflect.Descriptor instead.
 func (*ResolveIncidentResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{71}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *ResolveIncidentResponse) GetResolved() bool {
@@ -5153,7 +5264,7 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\rtrouble_since\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\ftroubleSince\x12\x14\n" +
 	"\x05needs\x18\n" +
 	" \x01(\tR\x05needs\x12)\n" +
-	"\x10interval_seconds\x18\v \x01(\x01R\x0fintervalSeconds\"\x98\x05\n" +
+	"\x10interval_seconds\x18\v \x01(\x01R\x0fintervalSeconds\"\xc3\x05\n" +
 	"\vSeriesState\x123\n" +
 	"\x06series\x18\x01 \x01(\v2\x1b.mangrove.scraper.v1.SeriesR\x06series\x128\n" +
 	"\bchapters\x18\x02 \x03(\v2\x1c.mangrove.scraper.v1.ChapterR\bchapters\x126\n" +
@@ -5167,7 +5278,8 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\x06polled\x18\t \x01(\bR\x06polled\x12(\n" +
 	"\x10next_poll_reason\x18\n" +
 	" \x01(\tR\x0enextPollReason\x12!\n" +
-	"\fproposed_url\x18\v \x01(\tR\vproposedUrl\x125\n" +
+	"\fproposed_url\x18\v \x01(\tR\vproposedUrl\x12)\n" +
+	"\x10proposed_because\x18\x1f \x01(\tR\x0fproposedBecause\x125\n" +
 	"\bmoved_at\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\amovedAt\x12)\n" +
 	"\x10preferred_groups\x18\x1e \x03(\tR\x0fpreferredGroups\"3\n" +
 	"\x17RecogniseAddressRequest\x12\x18\n" +
@@ -5201,7 +5313,7 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\x06offset\x18\x04 \x01(\x05R\x06offset\x12\x14\n" +
 	"\x05limit\x18\x05 \x01(\x05R\x05limit\x12A\n" +
 	"\x0efailing_before\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\rfailingBefore\x12\x14\n" +
-	"\x05muted\x18\a \x01(\bR\x05muted\"\xb8\x03\n" +
+	"\x05muted\x18\a \x01(\bR\x05muted\"\xe3\x03\n" +
 	"\fWorklistItem\x123\n" +
 	"\x06series\x18\x01 \x01(\v2\x1b.mangrove.scraper.v1.SeriesR\x06series\x126\n" +
 	"\afailure\x18\x02 \x01(\v2\x1c.mangrove.scraper.v1.FailureR\afailure\x12@\n" +
@@ -5209,7 +5321,8 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\fnext_poll_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"nextPollAt\x12@\n" +
 	"\x0eforced_poll_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\fforcedPollAt\x12!\n" +
-	"\fproposed_url\x18\x06 \x01(\tR\vproposedUrl\x125\n" +
+	"\fproposed_url\x18\x06 \x01(\tR\vproposedUrl\x12)\n" +
+	"\x10proposed_because\x18\t \x01(\tR\x0fproposedBecause\x125\n" +
 	"\bmuted_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\amutedAt\x12\x1f\n" +
 	"\vincident_id\x18\b \x01(\x03R\n" +
 	"incidentId\"T\n" +
@@ -5233,13 +5346,17 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\tsite_name\x18\x02 \x01(\tR\bsiteName\x12%\n" +
 	"\x0einterval_hours\x18\x03 \x01(\x05R\rintervalHours\x128\n" +
 	"\x18default_interval_seconds\x18\x04 \x01(\x01R\x16defaultIntervalSeconds\"\x14\n" +
-	"\x12GetSettingsRequest\"{\n" +
+	"\x12GetSettingsRequest\"\x99\x01\n" +
 	"\x13GetSettingsResponse\x12+\n" +
 	"\x11adaptive_interval\x18\x01 \x01(\bR\x10adaptiveInterval\x127\n" +
-	"\x05sites\x18\x02 \x03(\v2!.mangrove.scraper.v1.SiteSettingsR\x05sites\",\n" +
+	"\x05sites\x18\x02 \x03(\v2!.mangrove.scraper.v1.SiteSettingsR\x05sites\x12\x1c\n" +
+	"\tlanguages\x18\x03 \x03(\tR\tlanguages\",\n" +
 	"\x1aSetAdaptiveIntervalRequest\x12\x0e\n" +
 	"\x02on\x18\x01 \x01(\bR\x02on\"\x1d\n" +
-	"\x1bSetAdaptiveIntervalResponse\"B\n" +
+	"\x1bSetAdaptiveIntervalResponse\"3\n" +
+	"\x13SetLanguagesRequest\x12\x1c\n" +
+	"\tlanguages\x18\x01 \x03(\tR\tlanguages\"\x16\n" +
+	"\x14SetLanguagesResponse\"B\n" +
 	"\x16SetPollIntervalRequest\x12\x12\n" +
 	"\x04site\x18\x01 \x01(\tR\x04site\x12\x14\n" +
 	"\x05hours\x18\x02 \x01(\x05R\x05hours\"\x19\n" +
@@ -5466,7 +5583,7 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\x16ResolveIncidentRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\"5\n" +
 	"\x17ResolveIncidentResponse\x12\x1a\n" +
-	"\bresolved\x18\x01 \x01(\bR\bresolved2\xeb\x13\n" +
+	"\bresolved\x18\x01 \x01(\bR\bresolved2\xd0\x14\n" +
 	"\x0eScraperService\x12Z\n" +
 	"\tGetStatus\x12%.mangrove.scraper.v1.GetStatusRequest\x1a&.mangrove.scraper.v1.GetStatusResponse\x12]\n" +
 	"\n" +
@@ -5486,7 +5603,8 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\bSetMuted\x12$.mangrove.scraper.v1.SetMutedRequest\x1a%.mangrove.scraper.v1.SetMutedResponse\x12`\n" +
 	"\vGetSettings\x12'.mangrove.scraper.v1.GetSettingsRequest\x1a(.mangrove.scraper.v1.GetSettingsResponse\x12x\n" +
 	"\x13SetAdaptiveInterval\x12/.mangrove.scraper.v1.SetAdaptiveIntervalRequest\x1a0.mangrove.scraper.v1.SetAdaptiveIntervalResponse\x12l\n" +
-	"\x0fSetPollInterval\x12+.mangrove.scraper.v1.SetPollIntervalRequest\x1a,.mangrove.scraper.v1.SetPollIntervalResponse\x12Z\n" +
+	"\x0fSetPollInterval\x12+.mangrove.scraper.v1.SetPollIntervalRequest\x1a,.mangrove.scraper.v1.SetPollIntervalResponse\x12c\n" +
+	"\fSetLanguages\x12(.mangrove.scraper.v1.SetLanguagesRequest\x1a).mangrove.scraper.v1.SetLanguagesResponse\x12Z\n" +
 	"\tListLanes\x12%.mangrove.scraper.v1.ListLanesRequest\x1a&.mangrove.scraper.v1.ListLanesResponse\x12]\n" +
 	"\n" +
 	"ResumeSite\x12&.mangrove.scraper.v1.ResumeSiteRequest\x1a'.mangrove.scraper.v1.ResumeSiteResponse\x12l\n" +
@@ -5510,7 +5628,7 @@ func file_mangrove_scraper_v1_scraper_proto_rawDescGZIP() []byte {
 	return file_mangrove_scraper_v1_scraper_proto_rawDescData
 }
 
-var file_mangrove_scraper_v1_scraper_proto_msgTypes = make([]protoimpl.MessageInfo, 72)
+var file_mangrove_scraper_v1_scraper_proto_msgTypes = make([]protoimpl.MessageInfo, 74)
 var file_mangrove_scraper_v1_scraper_proto_goTypes = []any{
 	(*SeriesKey)(nil),                   // 0: mangrove.scraper.v1.SeriesKey
 	(*Series)(nil),                      // 1: mangrove.scraper.v1.Series
@@ -5539,73 +5657,75 @@ var file_mangrove_scraper_v1_scraper_proto_goTypes = []any{
 	(*GetSettingsResponse)(nil),         // 24: mangrove.scraper.v1.GetSettingsResponse
 	(*SetAdaptiveIntervalRequest)(nil),  // 25: mangrove.scraper.v1.SetAdaptiveIntervalRequest
 	(*SetAdaptiveIntervalResponse)(nil), // 26: mangrove.scraper.v1.SetAdaptiveIntervalResponse
-	(*SetPollIntervalRequest)(nil),      // 27: mangrove.scraper.v1.SetPollIntervalRequest
-	(*SetPollIntervalResponse)(nil),     // 28: mangrove.scraper.v1.SetPollIntervalResponse
-	(*Pass)(nil),                        // 29: mangrove.scraper.v1.Pass
-	(*LaneDetail)(nil),                  // 30: mangrove.scraper.v1.LaneDetail
-	(*ListLanesRequest)(nil),            // 31: mangrove.scraper.v1.ListLanesRequest
-	(*ListLanesResponse)(nil),           // 32: mangrove.scraper.v1.ListLanesResponse
-	(*UnreadDescription)(nil),           // 33: mangrove.scraper.v1.UnreadDescription
-	(*DescriptionProblem)(nil),          // 34: mangrove.scraper.v1.DescriptionProblem
-	(*ResumeSiteRequest)(nil),           // 35: mangrove.scraper.v1.ResumeSiteRequest
-	(*ResumeSiteResponse)(nil),          // 36: mangrove.scraper.v1.ResumeSiteResponse
-	(*ListNewChaptersRequest)(nil),      // 37: mangrove.scraper.v1.ListNewChaptersRequest
-	(*NewChapter)(nil),                  // 38: mangrove.scraper.v1.NewChapter
-	(*ListNewChaptersResponse)(nil),     // 39: mangrove.scraper.v1.ListNewChaptersResponse
-	(*GetStatusRequest)(nil),            // 40: mangrove.scraper.v1.GetStatusRequest
-	(*GetStatusResponse)(nil),           // 41: mangrove.scraper.v1.GetStatusResponse
-	(*ListSeriesRequest)(nil),           // 42: mangrove.scraper.v1.ListSeriesRequest
-	(*ListSeriesResponse)(nil),          // 43: mangrove.scraper.v1.ListSeriesResponse
-	(*GetSeriesRequest)(nil),            // 44: mangrove.scraper.v1.GetSeriesRequest
-	(*GetSeriesResponse)(nil),           // 45: mangrove.scraper.v1.GetSeriesResponse
-	(*WatchSeriesRequest)(nil),          // 46: mangrove.scraper.v1.WatchSeriesRequest
-	(*WatchSeriesResponse)(nil),         // 47: mangrove.scraper.v1.WatchSeriesResponse
-	(*GetCoverRequest)(nil),             // 48: mangrove.scraper.v1.GetCoverRequest
-	(*GetCoverResponse)(nil),            // 49: mangrove.scraper.v1.GetCoverResponse
-	(*Follow)(nil),                      // 50: mangrove.scraper.v1.Follow
-	(*ApplyFollowsRequest)(nil),         // 51: mangrove.scraper.v1.ApplyFollowsRequest
-	(*ApplyFollowsResponse)(nil),        // 52: mangrove.scraper.v1.ApplyFollowsResponse
-	(*RequestPollRequest)(nil),          // 53: mangrove.scraper.v1.RequestPollRequest
-	(*RequestPollResponse)(nil),         // 54: mangrove.scraper.v1.RequestPollResponse
-	(*LibraryChange)(nil),               // 55: mangrove.scraper.v1.LibraryChange
-	(*ListLibraryChangesRequest)(nil),   // 56: mangrove.scraper.v1.ListLibraryChangesRequest
-	(*ListLibraryChangesResponse)(nil),  // 57: mangrove.scraper.v1.ListLibraryChangesResponse
-	(*WatchLibraryRequest)(nil),         // 58: mangrove.scraper.v1.WatchLibraryRequest
-	(*WatchLibraryResponse)(nil),        // 59: mangrove.scraper.v1.WatchLibraryResponse
-	(*Incident)(nil),                    // 60: mangrove.scraper.v1.Incident
-	(*Decision)(nil),                    // 61: mangrove.scraper.v1.Decision
-	(*Evidence)(nil),                    // 62: mangrove.scraper.v1.Evidence
-	(*Header)(nil),                      // 63: mangrove.scraper.v1.Header
-	(*ListIncidentsRequest)(nil),        // 64: mangrove.scraper.v1.ListIncidentsRequest
-	(*ListIncidentsResponse)(nil),       // 65: mangrove.scraper.v1.ListIncidentsResponse
-	(*GetIncidentRequest)(nil),          // 66: mangrove.scraper.v1.GetIncidentRequest
-	(*GetIncidentResponse)(nil),         // 67: mangrove.scraper.v1.GetIncidentResponse
-	(*SaveIncidentRequest)(nil),         // 68: mangrove.scraper.v1.SaveIncidentRequest
-	(*SaveIncidentResponse)(nil),        // 69: mangrove.scraper.v1.SaveIncidentResponse
-	(*ResolveIncidentRequest)(nil),      // 70: mangrove.scraper.v1.ResolveIncidentRequest
-	(*ResolveIncidentResponse)(nil),     // 71: mangrove.scraper.v1.ResolveIncidentResponse
-	(*timestamppb.Timestamp)(nil),       // 72: google.protobuf.Timestamp
+	(*SetLanguagesRequest)(nil),         // 27: mangrove.scraper.v1.SetLanguagesRequest
+	(*SetLanguagesResponse)(nil),        // 28: mangrove.scraper.v1.SetLanguagesResponse
+	(*SetPollIntervalRequest)(nil),      // 29: mangrove.scraper.v1.SetPollIntervalRequest
+	(*SetPollIntervalResponse)(nil),     // 30: mangrove.scraper.v1.SetPollIntervalResponse
+	(*Pass)(nil),                        // 31: mangrove.scraper.v1.Pass
+	(*LaneDetail)(nil),                  // 32: mangrove.scraper.v1.LaneDetail
+	(*ListLanesRequest)(nil),            // 33: mangrove.scraper.v1.ListLanesRequest
+	(*ListLanesResponse)(nil),           // 34: mangrove.scraper.v1.ListLanesResponse
+	(*UnreadDescription)(nil),           // 35: mangrove.scraper.v1.UnreadDescription
+	(*DescriptionProblem)(nil),          // 36: mangrove.scraper.v1.DescriptionProblem
+	(*ResumeSiteRequest)(nil),           // 37: mangrove.scraper.v1.ResumeSiteRequest
+	(*ResumeSiteResponse)(nil),          // 38: mangrove.scraper.v1.ResumeSiteResponse
+	(*ListNewChaptersRequest)(nil),      // 39: mangrove.scraper.v1.ListNewChaptersRequest
+	(*NewChapter)(nil),                  // 40: mangrove.scraper.v1.NewChapter
+	(*ListNewChaptersResponse)(nil),     // 41: mangrove.scraper.v1.ListNewChaptersResponse
+	(*GetStatusRequest)(nil),            // 42: mangrove.scraper.v1.GetStatusRequest
+	(*GetStatusResponse)(nil),           // 43: mangrove.scraper.v1.GetStatusResponse
+	(*ListSeriesRequest)(nil),           // 44: mangrove.scraper.v1.ListSeriesRequest
+	(*ListSeriesResponse)(nil),          // 45: mangrove.scraper.v1.ListSeriesResponse
+	(*GetSeriesRequest)(nil),            // 46: mangrove.scraper.v1.GetSeriesRequest
+	(*GetSeriesResponse)(nil),           // 47: mangrove.scraper.v1.GetSeriesResponse
+	(*WatchSeriesRequest)(nil),          // 48: mangrove.scraper.v1.WatchSeriesRequest
+	(*WatchSeriesResponse)(nil),         // 49: mangrove.scraper.v1.WatchSeriesResponse
+	(*GetCoverRequest)(nil),             // 50: mangrove.scraper.v1.GetCoverRequest
+	(*GetCoverResponse)(nil),            // 51: mangrove.scraper.v1.GetCoverResponse
+	(*Follow)(nil),                      // 52: mangrove.scraper.v1.Follow
+	(*ApplyFollowsRequest)(nil),         // 53: mangrove.scraper.v1.ApplyFollowsRequest
+	(*ApplyFollowsResponse)(nil),        // 54: mangrove.scraper.v1.ApplyFollowsResponse
+	(*RequestPollRequest)(nil),          // 55: mangrove.scraper.v1.RequestPollRequest
+	(*RequestPollResponse)(nil),         // 56: mangrove.scraper.v1.RequestPollResponse
+	(*LibraryChange)(nil),               // 57: mangrove.scraper.v1.LibraryChange
+	(*ListLibraryChangesRequest)(nil),   // 58: mangrove.scraper.v1.ListLibraryChangesRequest
+	(*ListLibraryChangesResponse)(nil),  // 59: mangrove.scraper.v1.ListLibraryChangesResponse
+	(*WatchLibraryRequest)(nil),         // 60: mangrove.scraper.v1.WatchLibraryRequest
+	(*WatchLibraryResponse)(nil),        // 61: mangrove.scraper.v1.WatchLibraryResponse
+	(*Incident)(nil),                    // 62: mangrove.scraper.v1.Incident
+	(*Decision)(nil),                    // 63: mangrove.scraper.v1.Decision
+	(*Evidence)(nil),                    // 64: mangrove.scraper.v1.Evidence
+	(*Header)(nil),                      // 65: mangrove.scraper.v1.Header
+	(*ListIncidentsRequest)(nil),        // 66: mangrove.scraper.v1.ListIncidentsRequest
+	(*ListIncidentsResponse)(nil),       // 67: mangrove.scraper.v1.ListIncidentsResponse
+	(*GetIncidentRequest)(nil),          // 68: mangrove.scraper.v1.GetIncidentRequest
+	(*GetIncidentResponse)(nil),         // 69: mangrove.scraper.v1.GetIncidentResponse
+	(*SaveIncidentRequest)(nil),         // 70: mangrove.scraper.v1.SaveIncidentRequest
+	(*SaveIncidentResponse)(nil),        // 71: mangrove.scraper.v1.SaveIncidentResponse
+	(*ResolveIncidentRequest)(nil),      // 72: mangrove.scraper.v1.ResolveIncidentRequest
+	(*ResolveIncidentResponse)(nil),     // 73: mangrove.scraper.v1.ResolveIncidentResponse
+	(*timestamppb.Timestamp)(nil),       // 74: google.protobuf.Timestamp
 }
 var file_mangrove_scraper_v1_scraper_proto_depIdxs = []int32{
 	0,   // 0: mangrove.scraper.v1.Series.key:type_name -> mangrove.scraper.v1.SeriesKey
-	72,  // 1: mangrove.scraper.v1.Chapter.published_at:type_name -> google.protobuf.Timestamp
-	72,  // 2: mangrove.scraper.v1.Chapter.first_seen_at:type_name -> google.protobuf.Timestamp
-	72,  // 3: mangrove.scraper.v1.Chapter.gone_since:type_name -> google.protobuf.Timestamp
-	72,  // 4: mangrove.scraper.v1.Failure.failing_since:type_name -> google.protobuf.Timestamp
-	72,  // 5: mangrove.scraper.v1.Job.retry_at:type_name -> google.protobuf.Timestamp
-	72,  // 6: mangrove.scraper.v1.Job.changed_at:type_name -> google.protobuf.Timestamp
-	72,  // 7: mangrove.scraper.v1.Lane.circuit_since:type_name -> google.protobuf.Timestamp
-	72,  // 8: mangrove.scraper.v1.Lane.circuit_until:type_name -> google.protobuf.Timestamp
-	72,  // 9: mangrove.scraper.v1.Lane.trouble_since:type_name -> google.protobuf.Timestamp
+	74,  // 1: mangrove.scraper.v1.Chapter.published_at:type_name -> google.protobuf.Timestamp
+	74,  // 2: mangrove.scraper.v1.Chapter.first_seen_at:type_name -> google.protobuf.Timestamp
+	74,  // 3: mangrove.scraper.v1.Chapter.gone_since:type_name -> google.protobuf.Timestamp
+	74,  // 4: mangrove.scraper.v1.Failure.failing_since:type_name -> google.protobuf.Timestamp
+	74,  // 5: mangrove.scraper.v1.Job.retry_at:type_name -> google.protobuf.Timestamp
+	74,  // 6: mangrove.scraper.v1.Job.changed_at:type_name -> google.protobuf.Timestamp
+	74,  // 7: mangrove.scraper.v1.Lane.circuit_since:type_name -> google.protobuf.Timestamp
+	74,  // 8: mangrove.scraper.v1.Lane.circuit_until:type_name -> google.protobuf.Timestamp
+	74,  // 9: mangrove.scraper.v1.Lane.trouble_since:type_name -> google.protobuf.Timestamp
 	1,   // 10: mangrove.scraper.v1.SeriesState.series:type_name -> mangrove.scraper.v1.Series
 	2,   // 11: mangrove.scraper.v1.SeriesState.chapters:type_name -> mangrove.scraper.v1.Chapter
 	3,   // 12: mangrove.scraper.v1.SeriesState.failure:type_name -> mangrove.scraper.v1.Failure
 	4,   // 13: mangrove.scraper.v1.SeriesState.job:type_name -> mangrove.scraper.v1.Job
 	5,   // 14: mangrove.scraper.v1.SeriesState.lane:type_name -> mangrove.scraper.v1.Lane
-	72,  // 15: mangrove.scraper.v1.SeriesState.last_good_read:type_name -> google.protobuf.Timestamp
-	72,  // 16: mangrove.scraper.v1.SeriesState.next_poll_at:type_name -> google.protobuf.Timestamp
-	72,  // 17: mangrove.scraper.v1.SeriesState.forced_poll_at:type_name -> google.protobuf.Timestamp
-	72,  // 18: mangrove.scraper.v1.SeriesState.moved_at:type_name -> google.protobuf.Timestamp
+	74,  // 15: mangrove.scraper.v1.SeriesState.last_good_read:type_name -> google.protobuf.Timestamp
+	74,  // 16: mangrove.scraper.v1.SeriesState.next_poll_at:type_name -> google.protobuf.Timestamp
+	74,  // 17: mangrove.scraper.v1.SeriesState.forced_poll_at:type_name -> google.protobuf.Timestamp
+	74,  // 18: mangrove.scraper.v1.SeriesState.moved_at:type_name -> google.protobuf.Timestamp
 	0,   // 19: mangrove.scraper.v1.RecogniseAddressResponse.key:type_name -> mangrove.scraper.v1.SeriesKey
 	1,   // 20: mangrove.scraper.v1.RecogniseAddressResponse.known:type_name -> mangrove.scraper.v1.Series
 	1,   // 21: mangrove.scraper.v1.SearchSiteResponse.series:type_name -> mangrove.scraper.v1.Series
@@ -5614,37 +5734,37 @@ var file_mangrove_scraper_v1_scraper_proto_depIdxs = []int32{
 	0,   // 24: mangrove.scraper.v1.Move.from:type_name -> mangrove.scraper.v1.SeriesKey
 	0,   // 25: mangrove.scraper.v1.Move.to:type_name -> mangrove.scraper.v1.SeriesKey
 	0,   // 26: mangrove.scraper.v1.RequestPollsRequest.keys:type_name -> mangrove.scraper.v1.SeriesKey
-	72,  // 27: mangrove.scraper.v1.ListWorklistRequest.failing_before:type_name -> google.protobuf.Timestamp
+	74,  // 27: mangrove.scraper.v1.ListWorklistRequest.failing_before:type_name -> google.protobuf.Timestamp
 	1,   // 28: mangrove.scraper.v1.WorklistItem.series:type_name -> mangrove.scraper.v1.Series
 	3,   // 29: mangrove.scraper.v1.WorklistItem.failure:type_name -> mangrove.scraper.v1.Failure
-	72,  // 30: mangrove.scraper.v1.WorklistItem.last_good_read:type_name -> google.protobuf.Timestamp
-	72,  // 31: mangrove.scraper.v1.WorklistItem.next_poll_at:type_name -> google.protobuf.Timestamp
-	72,  // 32: mangrove.scraper.v1.WorklistItem.forced_poll_at:type_name -> google.protobuf.Timestamp
-	72,  // 33: mangrove.scraper.v1.WorklistItem.muted_at:type_name -> google.protobuf.Timestamp
+	74,  // 30: mangrove.scraper.v1.WorklistItem.last_good_read:type_name -> google.protobuf.Timestamp
+	74,  // 31: mangrove.scraper.v1.WorklistItem.next_poll_at:type_name -> google.protobuf.Timestamp
+	74,  // 32: mangrove.scraper.v1.WorklistItem.forced_poll_at:type_name -> google.protobuf.Timestamp
+	74,  // 33: mangrove.scraper.v1.WorklistItem.muted_at:type_name -> google.protobuf.Timestamp
 	17,  // 34: mangrove.scraper.v1.ListWorklistResponse.items:type_name -> mangrove.scraper.v1.WorklistItem
 	18,  // 35: mangrove.scraper.v1.ListWorklistResponse.counts:type_name -> mangrove.scraper.v1.OutcomeCount
 	5,   // 36: mangrove.scraper.v1.ListWorklistResponse.lanes:type_name -> mangrove.scraper.v1.Lane
-	72,  // 37: mangrove.scraper.v1.ListWorklistResponse.counting_since:type_name -> google.protobuf.Timestamp
+	74,  // 37: mangrove.scraper.v1.ListWorklistResponse.counting_since:type_name -> google.protobuf.Timestamp
 	0,   // 38: mangrove.scraper.v1.SetMutedRequest.keys:type_name -> mangrove.scraper.v1.SeriesKey
 	22,  // 39: mangrove.scraper.v1.GetSettingsResponse.sites:type_name -> mangrove.scraper.v1.SiteSettings
-	72,  // 40: mangrove.scraper.v1.Pass.started_at:type_name -> google.protobuf.Timestamp
-	72,  // 41: mangrove.scraper.v1.Pass.ended_at:type_name -> google.protobuf.Timestamp
+	74,  // 40: mangrove.scraper.v1.Pass.started_at:type_name -> google.protobuf.Timestamp
+	74,  // 41: mangrove.scraper.v1.Pass.ended_at:type_name -> google.protobuf.Timestamp
 	5,   // 42: mangrove.scraper.v1.LaneDetail.lane:type_name -> mangrove.scraper.v1.Lane
-	72,  // 43: mangrove.scraper.v1.LaneDetail.next_due_at:type_name -> google.protobuf.Timestamp
-	72,  // 44: mangrove.scraper.v1.LaneDetail.last_good_read:type_name -> google.protobuf.Timestamp
-	29,  // 45: mangrove.scraper.v1.LaneDetail.passes:type_name -> mangrove.scraper.v1.Pass
-	72,  // 46: mangrove.scraper.v1.LaneDetail.counting_since:type_name -> google.protobuf.Timestamp
-	72,  // 47: mangrove.scraper.v1.LaneDetail.retry_after:type_name -> google.protobuf.Timestamp
-	30,  // 48: mangrove.scraper.v1.ListLanesResponse.lanes:type_name -> mangrove.scraper.v1.LaneDetail
-	72,  // 49: mangrove.scraper.v1.ListLanesResponse.pruned_before:type_name -> google.protobuf.Timestamp
-	33,  // 50: mangrove.scraper.v1.ListLanesResponse.unread:type_name -> mangrove.scraper.v1.UnreadDescription
-	34,  // 51: mangrove.scraper.v1.UnreadDescription.problems:type_name -> mangrove.scraper.v1.DescriptionProblem
-	72,  // 52: mangrove.scraper.v1.ResumeSiteResponse.asked_for_quiet_until:type_name -> google.protobuf.Timestamp
+	74,  // 43: mangrove.scraper.v1.LaneDetail.next_due_at:type_name -> google.protobuf.Timestamp
+	74,  // 44: mangrove.scraper.v1.LaneDetail.last_good_read:type_name -> google.protobuf.Timestamp
+	31,  // 45: mangrove.scraper.v1.LaneDetail.passes:type_name -> mangrove.scraper.v1.Pass
+	74,  // 46: mangrove.scraper.v1.LaneDetail.counting_since:type_name -> google.protobuf.Timestamp
+	74,  // 47: mangrove.scraper.v1.LaneDetail.retry_after:type_name -> google.protobuf.Timestamp
+	32,  // 48: mangrove.scraper.v1.ListLanesResponse.lanes:type_name -> mangrove.scraper.v1.LaneDetail
+	74,  // 49: mangrove.scraper.v1.ListLanesResponse.pruned_before:type_name -> google.protobuf.Timestamp
+	35,  // 50: mangrove.scraper.v1.ListLanesResponse.unread:type_name -> mangrove.scraper.v1.UnreadDescription
+	36,  // 51: mangrove.scraper.v1.UnreadDescription.problems:type_name -> mangrove.scraper.v1.DescriptionProblem
+	74,  // 52: mangrove.scraper.v1.ResumeSiteResponse.asked_for_quiet_until:type_name -> google.protobuf.Timestamp
 	1,   // 53: mangrove.scraper.v1.NewChapter.series:type_name -> mangrove.scraper.v1.Series
 	2,   // 54: mangrove.scraper.v1.NewChapter.chapter:type_name -> mangrove.scraper.v1.Chapter
-	72,  // 55: mangrove.scraper.v1.NewChapter.announced_at:type_name -> google.protobuf.Timestamp
-	38,  // 56: mangrove.scraper.v1.ListNewChaptersResponse.chapters:type_name -> mangrove.scraper.v1.NewChapter
-	72,  // 57: mangrove.scraper.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
+	74,  // 55: mangrove.scraper.v1.NewChapter.announced_at:type_name -> google.protobuf.Timestamp
+	40,  // 56: mangrove.scraper.v1.ListNewChaptersResponse.chapters:type_name -> mangrove.scraper.v1.NewChapter
+	74,  // 57: mangrove.scraper.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
 	5,   // 58: mangrove.scraper.v1.GetStatusResponse.lanes:type_name -> mangrove.scraper.v1.Lane
 	1,   // 59: mangrove.scraper.v1.ListSeriesResponse.series:type_name -> mangrove.scraper.v1.Series
 	0,   // 60: mangrove.scraper.v1.GetSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
@@ -5653,34 +5773,34 @@ var file_mangrove_scraper_v1_scraper_proto_depIdxs = []int32{
 	6,   // 63: mangrove.scraper.v1.WatchSeriesResponse.state:type_name -> mangrove.scraper.v1.SeriesState
 	0,   // 64: mangrove.scraper.v1.GetCoverRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
 	0,   // 65: mangrove.scraper.v1.Follow.key:type_name -> mangrove.scraper.v1.SeriesKey
-	50,  // 66: mangrove.scraper.v1.ApplyFollowsRequest.follows:type_name -> mangrove.scraper.v1.Follow
+	52,  // 66: mangrove.scraper.v1.ApplyFollowsRequest.follows:type_name -> mangrove.scraper.v1.Follow
 	0,   // 67: mangrove.scraper.v1.ApplyFollowsRequest.unfollowed:type_name -> mangrove.scraper.v1.SeriesKey
 	0,   // 68: mangrove.scraper.v1.ApplyFollowsResponse.unknown:type_name -> mangrove.scraper.v1.SeriesKey
 	13,  // 69: mangrove.scraper.v1.ApplyFollowsResponse.moved:type_name -> mangrove.scraper.v1.Move
 	0,   // 70: mangrove.scraper.v1.RequestPollRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	72,  // 71: mangrove.scraper.v1.RequestPollResponse.requested_at:type_name -> google.protobuf.Timestamp
+	74,  // 71: mangrove.scraper.v1.RequestPollResponse.requested_at:type_name -> google.protobuf.Timestamp
 	0,   // 72: mangrove.scraper.v1.LibraryChange.key:type_name -> mangrove.scraper.v1.SeriesKey
 	2,   // 73: mangrove.scraper.v1.LibraryChange.chapter:type_name -> mangrove.scraper.v1.Chapter
-	72,  // 74: mangrove.scraper.v1.LibraryChange.published_at:type_name -> google.protobuf.Timestamp
+	74,  // 74: mangrove.scraper.v1.LibraryChange.published_at:type_name -> google.protobuf.Timestamp
 	1,   // 75: mangrove.scraper.v1.LibraryChange.series:type_name -> mangrove.scraper.v1.Series
-	55,  // 76: mangrove.scraper.v1.ListLibraryChangesResponse.changes:type_name -> mangrove.scraper.v1.LibraryChange
+	57,  // 76: mangrove.scraper.v1.ListLibraryChangesResponse.changes:type_name -> mangrove.scraper.v1.LibraryChange
 	0,   // 77: mangrove.scraper.v1.Incident.key:type_name -> mangrove.scraper.v1.SeriesKey
-	61,  // 78: mangrove.scraper.v1.Incident.decided:type_name -> mangrove.scraper.v1.Decision
-	72,  // 79: mangrove.scraper.v1.Incident.at:type_name -> google.protobuf.Timestamp
-	72,  // 80: mangrove.scraper.v1.Incident.last_at:type_name -> google.protobuf.Timestamp
-	72,  // 81: mangrove.scraper.v1.Incident.resolved_at:type_name -> google.protobuf.Timestamp
-	72,  // 82: mangrove.scraper.v1.Decision.at:type_name -> google.protobuf.Timestamp
-	63,  // 83: mangrove.scraper.v1.Evidence.headers:type_name -> mangrove.scraper.v1.Header
-	60,  // 84: mangrove.scraper.v1.ListIncidentsResponse.incidents:type_name -> mangrove.scraper.v1.Incident
-	60,  // 85: mangrove.scraper.v1.GetIncidentResponse.incident:type_name -> mangrove.scraper.v1.Incident
-	62,  // 86: mangrove.scraper.v1.GetIncidentResponse.evidence:type_name -> mangrove.scraper.v1.Evidence
-	40,  // 87: mangrove.scraper.v1.ScraperService.GetStatus:input_type -> mangrove.scraper.v1.GetStatusRequest
-	42,  // 88: mangrove.scraper.v1.ScraperService.ListSeries:input_type -> mangrove.scraper.v1.ListSeriesRequest
-	44,  // 89: mangrove.scraper.v1.ScraperService.GetSeries:input_type -> mangrove.scraper.v1.GetSeriesRequest
-	46,  // 90: mangrove.scraper.v1.ScraperService.WatchSeries:input_type -> mangrove.scraper.v1.WatchSeriesRequest
-	48,  // 91: mangrove.scraper.v1.ScraperService.GetCover:input_type -> mangrove.scraper.v1.GetCoverRequest
-	51,  // 92: mangrove.scraper.v1.ScraperService.ApplyFollows:input_type -> mangrove.scraper.v1.ApplyFollowsRequest
-	53,  // 93: mangrove.scraper.v1.ScraperService.RequestPoll:input_type -> mangrove.scraper.v1.RequestPollRequest
+	63,  // 78: mangrove.scraper.v1.Incident.decided:type_name -> mangrove.scraper.v1.Decision
+	74,  // 79: mangrove.scraper.v1.Incident.at:type_name -> google.protobuf.Timestamp
+	74,  // 80: mangrove.scraper.v1.Incident.last_at:type_name -> google.protobuf.Timestamp
+	74,  // 81: mangrove.scraper.v1.Incident.resolved_at:type_name -> google.protobuf.Timestamp
+	74,  // 82: mangrove.scraper.v1.Decision.at:type_name -> google.protobuf.Timestamp
+	65,  // 83: mangrove.scraper.v1.Evidence.headers:type_name -> mangrove.scraper.v1.Header
+	62,  // 84: mangrove.scraper.v1.ListIncidentsResponse.incidents:type_name -> mangrove.scraper.v1.Incident
+	62,  // 85: mangrove.scraper.v1.GetIncidentResponse.incident:type_name -> mangrove.scraper.v1.Incident
+	64,  // 86: mangrove.scraper.v1.GetIncidentResponse.evidence:type_name -> mangrove.scraper.v1.Evidence
+	42,  // 87: mangrove.scraper.v1.ScraperService.GetStatus:input_type -> mangrove.scraper.v1.GetStatusRequest
+	44,  // 88: mangrove.scraper.v1.ScraperService.ListSeries:input_type -> mangrove.scraper.v1.ListSeriesRequest
+	46,  // 89: mangrove.scraper.v1.ScraperService.GetSeries:input_type -> mangrove.scraper.v1.GetSeriesRequest
+	48,  // 90: mangrove.scraper.v1.ScraperService.WatchSeries:input_type -> mangrove.scraper.v1.WatchSeriesRequest
+	50,  // 91: mangrove.scraper.v1.ScraperService.GetCover:input_type -> mangrove.scraper.v1.GetCoverRequest
+	53,  // 92: mangrove.scraper.v1.ScraperService.ApplyFollows:input_type -> mangrove.scraper.v1.ApplyFollowsRequest
+	55,  // 93: mangrove.scraper.v1.ScraperService.RequestPoll:input_type -> mangrove.scraper.v1.RequestPollRequest
 	14,  // 94: mangrove.scraper.v1.ScraperService.RequestPolls:input_type -> mangrove.scraper.v1.RequestPollsRequest
 	7,   // 95: mangrove.scraper.v1.ScraperService.RecogniseAddress:input_type -> mangrove.scraper.v1.RecogniseAddressRequest
 	9,   // 96: mangrove.scraper.v1.ScraperService.SearchSite:input_type -> mangrove.scraper.v1.SearchSiteRequest
@@ -5689,43 +5809,45 @@ var file_mangrove_scraper_v1_scraper_proto_depIdxs = []int32{
 	20,  // 99: mangrove.scraper.v1.ScraperService.SetMuted:input_type -> mangrove.scraper.v1.SetMutedRequest
 	23,  // 100: mangrove.scraper.v1.ScraperService.GetSettings:input_type -> mangrove.scraper.v1.GetSettingsRequest
 	25,  // 101: mangrove.scraper.v1.ScraperService.SetAdaptiveInterval:input_type -> mangrove.scraper.v1.SetAdaptiveIntervalRequest
-	27,  // 102: mangrove.scraper.v1.ScraperService.SetPollInterval:input_type -> mangrove.scraper.v1.SetPollIntervalRequest
-	31,  // 103: mangrove.scraper.v1.ScraperService.ListLanes:input_type -> mangrove.scraper.v1.ListLanesRequest
-	35,  // 104: mangrove.scraper.v1.ScraperService.ResumeSite:input_type -> mangrove.scraper.v1.ResumeSiteRequest
-	37,  // 105: mangrove.scraper.v1.ScraperService.ListNewChapters:input_type -> mangrove.scraper.v1.ListNewChaptersRequest
-	56,  // 106: mangrove.scraper.v1.ScraperService.ListLibraryChanges:input_type -> mangrove.scraper.v1.ListLibraryChangesRequest
-	58,  // 107: mangrove.scraper.v1.ScraperService.WatchLibrary:input_type -> mangrove.scraper.v1.WatchLibraryRequest
-	64,  // 108: mangrove.scraper.v1.ScraperService.ListIncidents:input_type -> mangrove.scraper.v1.ListIncidentsRequest
-	66,  // 109: mangrove.scraper.v1.ScraperService.GetIncident:input_type -> mangrove.scraper.v1.GetIncidentRequest
-	68,  // 110: mangrove.scraper.v1.ScraperService.SaveIncident:input_type -> mangrove.scraper.v1.SaveIncidentRequest
-	70,  // 111: mangrove.scraper.v1.ScraperService.ResolveIncident:input_type -> mangrove.scraper.v1.ResolveIncidentRequest
-	41,  // 112: mangrove.scraper.v1.ScraperService.GetStatus:output_type -> mangrove.scraper.v1.GetStatusResponse
-	43,  // 113: mangrove.scraper.v1.ScraperService.ListSeries:output_type -> mangrove.scraper.v1.ListSeriesResponse
-	45,  // 114: mangrove.scraper.v1.ScraperService.GetSeries:output_type -> mangrove.scraper.v1.GetSeriesResponse
-	47,  // 115: mangrove.scraper.v1.ScraperService.WatchSeries:output_type -> mangrove.scraper.v1.WatchSeriesResponse
-	49,  // 116: mangrove.scraper.v1.ScraperService.GetCover:output_type -> mangrove.scraper.v1.GetCoverResponse
-	52,  // 117: mangrove.scraper.v1.ScraperService.ApplyFollows:output_type -> mangrove.scraper.v1.ApplyFollowsResponse
-	54,  // 118: mangrove.scraper.v1.ScraperService.RequestPoll:output_type -> mangrove.scraper.v1.RequestPollResponse
-	15,  // 119: mangrove.scraper.v1.ScraperService.RequestPolls:output_type -> mangrove.scraper.v1.RequestPollsResponse
-	8,   // 120: mangrove.scraper.v1.ScraperService.RecogniseAddress:output_type -> mangrove.scraper.v1.RecogniseAddressResponse
-	10,  // 121: mangrove.scraper.v1.ScraperService.SearchSite:output_type -> mangrove.scraper.v1.SearchSiteResponse
-	12,  // 122: mangrove.scraper.v1.ScraperService.MoveSeries:output_type -> mangrove.scraper.v1.MoveSeriesResponse
-	19,  // 123: mangrove.scraper.v1.ScraperService.ListWorklist:output_type -> mangrove.scraper.v1.ListWorklistResponse
-	21,  // 124: mangrove.scraper.v1.ScraperService.SetMuted:output_type -> mangrove.scraper.v1.SetMutedResponse
-	24,  // 125: mangrove.scraper.v1.ScraperService.GetSettings:output_type -> mangrove.scraper.v1.GetSettingsResponse
-	26,  // 126: mangrove.scraper.v1.ScraperService.SetAdaptiveInterval:output_type -> mangrove.scraper.v1.SetAdaptiveIntervalResponse
-	28,  // 127: mangrove.scraper.v1.ScraperService.SetPollInterval:output_type -> mangrove.scraper.v1.SetPollIntervalResponse
-	32,  // 128: mangrove.scraper.v1.ScraperService.ListLanes:output_type -> mangrove.scraper.v1.ListLanesResponse
-	36,  // 129: mangrove.scraper.v1.ScraperService.ResumeSite:output_type -> mangrove.scraper.v1.ResumeSiteResponse
-	39,  // 130: mangrove.scraper.v1.ScraperService.ListNewChapters:output_type -> mangrove.scraper.v1.ListNewChaptersResponse
-	57,  // 131: mangrove.scraper.v1.ScraperService.ListLibraryChanges:output_type -> mangrove.scraper.v1.ListLibraryChangesResponse
-	59,  // 132: mangrove.scraper.v1.ScraperService.WatchLibrary:output_type -> mangrove.scraper.v1.WatchLibraryResponse
-	65,  // 133: mangrove.scraper.v1.ScraperService.ListIncidents:output_type -> mangrove.scraper.v1.ListIncidentsResponse
-	67,  // 134: mangrove.scraper.v1.ScraperService.GetIncident:output_type -> mangrove.scraper.v1.GetIncidentResponse
-	69,  // 135: mangrove.scraper.v1.ScraperService.SaveIncident:output_type -> mangrove.scraper.v1.SaveIncidentResponse
-	71,  // 136: mangrove.scraper.v1.ScraperService.ResolveIncident:output_type -> mangrove.scraper.v1.ResolveIncidentResponse
-	112, // [112:137] is the sub-list for method output_type
-	87,  // [87:112] is the sub-list for method input_type
+	29,  // 102: mangrove.scraper.v1.ScraperService.SetPollInterval:input_type -> mangrove.scraper.v1.SetPollIntervalRequest
+	27,  // 103: mangrove.scraper.v1.ScraperService.SetLanguages:input_type -> mangrove.scraper.v1.SetLanguagesRequest
+	33,  // 104: mangrove.scraper.v1.ScraperService.ListLanes:input_type -> mangrove.scraper.v1.ListLanesRequest
+	37,  // 105: mangrove.scraper.v1.ScraperService.ResumeSite:input_type -> mangrove.scraper.v1.ResumeSiteRequest
+	39,  // 106: mangrove.scraper.v1.ScraperService.ListNewChapters:input_type -> mangrove.scraper.v1.ListNewChaptersRequest
+	58,  // 107: mangrove.scraper.v1.ScraperService.ListLibraryChanges:input_type -> mangrove.scraper.v1.ListLibraryChangesRequest
+	60,  // 108: mangrove.scraper.v1.ScraperService.WatchLibrary:input_type -> mangrove.scraper.v1.WatchLibraryRequest
+	66,  // 109: mangrove.scraper.v1.ScraperService.ListIncidents:input_type -> mangrove.scraper.v1.ListIncidentsRequest
+	68,  // 110: mangrove.scraper.v1.ScraperService.GetIncident:input_type -> mangrove.scraper.v1.GetIncidentRequest
+	70,  // 111: mangrove.scraper.v1.ScraperService.SaveIncident:input_type -> mangrove.scraper.v1.SaveIncidentRequest
+	72,  // 112: mangrove.scraper.v1.ScraperService.ResolveIncident:input_type -> mangrove.scraper.v1.ResolveIncidentRequest
+	43,  // 113: mangrove.scraper.v1.ScraperService.GetStatus:output_type -> mangrove.scraper.v1.GetStatusResponse
+	45,  // 114: mangrove.scraper.v1.ScraperService.ListSeries:output_type -> mangrove.scraper.v1.ListSeriesResponse
+	47,  // 115: mangrove.scraper.v1.ScraperService.GetSeries:output_type -> mangrove.scraper.v1.GetSeriesResponse
+	49,  // 116: mangrove.scraper.v1.ScraperService.WatchSeries:output_type -> mangrove.scraper.v1.WatchSeriesResponse
+	51,  // 117: mangrove.scraper.v1.ScraperService.GetCover:output_type -> mangrove.scraper.v1.GetCoverResponse
+	54,  // 118: mangrove.scraper.v1.ScraperService.ApplyFollows:output_type -> mangrove.scraper.v1.ApplyFollowsResponse
+	56,  // 119: mangrove.scraper.v1.ScraperService.RequestPoll:output_type -> mangrove.scraper.v1.RequestPollResponse
+	15,  // 120: mangrove.scraper.v1.ScraperService.RequestPolls:output_type -> mangrove.scraper.v1.RequestPollsResponse
+	8,   // 121: mangrove.scraper.v1.ScraperService.RecogniseAddress:output_type -> mangrove.scraper.v1.RecogniseAddressResponse
+	10,  // 122: mangrove.scraper.v1.ScraperService.SearchSite:output_type -> mangrove.scraper.v1.SearchSiteResponse
+	12,  // 123: mangrove.scraper.v1.ScraperService.MoveSeries:output_type -> mangrove.scraper.v1.MoveSeriesResponse
+	19,  // 124: mangrove.scraper.v1.ScraperService.ListWorklist:output_type -> mangrove.scraper.v1.ListWorklistResponse
+	21,  // 125: mangrove.scraper.v1.ScraperService.SetMuted:output_type -> mangrove.scraper.v1.SetMutedResponse
+	24,  // 126: mangrove.scraper.v1.ScraperService.GetSettings:output_type -> mangrove.scraper.v1.GetSettingsResponse
+	26,  // 127: mangrove.scraper.v1.ScraperService.SetAdaptiveInterval:output_type -> mangrove.scraper.v1.SetAdaptiveIntervalResponse
+	30,  // 128: mangrove.scraper.v1.ScraperService.SetPollInterval:output_type -> mangrove.scraper.v1.SetPollIntervalResponse
+	28,  // 129: mangrove.scraper.v1.ScraperService.SetLanguages:output_type -> mangrove.scraper.v1.SetLanguagesResponse
+	34,  // 130: mangrove.scraper.v1.ScraperService.ListLanes:output_type -> mangrove.scraper.v1.ListLanesResponse
+	38,  // 131: mangrove.scraper.v1.ScraperService.ResumeSite:output_type -> mangrove.scraper.v1.ResumeSiteResponse
+	41,  // 132: mangrove.scraper.v1.ScraperService.ListNewChapters:output_type -> mangrove.scraper.v1.ListNewChaptersResponse
+	59,  // 133: mangrove.scraper.v1.ScraperService.ListLibraryChanges:output_type -> mangrove.scraper.v1.ListLibraryChangesResponse
+	61,  // 134: mangrove.scraper.v1.ScraperService.WatchLibrary:output_type -> mangrove.scraper.v1.WatchLibraryResponse
+	67,  // 135: mangrove.scraper.v1.ScraperService.ListIncidents:output_type -> mangrove.scraper.v1.ListIncidentsResponse
+	69,  // 136: mangrove.scraper.v1.ScraperService.GetIncident:output_type -> mangrove.scraper.v1.GetIncidentResponse
+	71,  // 137: mangrove.scraper.v1.ScraperService.SaveIncident:output_type -> mangrove.scraper.v1.SaveIncidentResponse
+	73,  // 138: mangrove.scraper.v1.ScraperService.ResolveIncident:output_type -> mangrove.scraper.v1.ResolveIncidentResponse
+	113, // [113:139] is the sub-list for method output_type
+	87,  // [87:113] is the sub-list for method input_type
 	87,  // [87:87] is the sub-list for extension type_name
 	87,  // [87:87] is the sub-list for extension extendee
 	0,   // [0:87] is the sub-list for field type_name
@@ -5736,14 +5858,14 @@ func file_mangrove_scraper_v1_scraper_proto_init() {
 	if File_mangrove_scraper_v1_scraper_proto != nil {
 		return
 	}
-	file_mangrove_scraper_v1_scraper_proto_msgTypes[30].OneofWrappers = []any{}
+	file_mangrove_scraper_v1_scraper_proto_msgTypes[32].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mangrove_scraper_v1_scraper_proto_rawDesc), len(file_mangrove_scraper_v1_scraper_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   72,
+			NumMessages:   74,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -38,6 +38,7 @@ const (
 	ScraperService_GetSettings_FullMethodName         = "/mangrove.scraper.v1.ScraperService/GetSettings"
 	ScraperService_SetAdaptiveInterval_FullMethodName = "/mangrove.scraper.v1.ScraperService/SetAdaptiveInterval"
 	ScraperService_SetPollInterval_FullMethodName     = "/mangrove.scraper.v1.ScraperService/SetPollInterval"
+	ScraperService_SetLanguages_FullMethodName        = "/mangrove.scraper.v1.ScraperService/SetLanguages"
 	ScraperService_ListLanes_FullMethodName           = "/mangrove.scraper.v1.ScraperService/ListLanes"
 	ScraperService_ResumeSite_FullMethodName          = "/mangrove.scraper.v1.ScraperService/ResumeSite"
 	ScraperService_ListNewChapters_FullMethodName     = "/mangrove.scraper.v1.ScraperService/ListNewChapters"
@@ -87,6 +88,8 @@ type ScraperServiceClient interface {
 	SetAdaptiveInterval(ctx context.Context, in *SetAdaptiveIntervalRequest, opts ...grpc.CallOption) (*SetAdaptiveIntervalResponse, error)
 	// SetPollInterval chooses how far apart the Polls of one Series of a Site lie.
 	SetPollInterval(ctx context.Context, in *SetPollIntervalRequest, opts ...grpc.CallOption) (*SetPollIntervalResponse, error)
+	// SetLanguages chooses the languages of Follows that name none.
+	SetLanguages(ctx context.Context, in *SetLanguagesRequest, opts ...grpc.CallOption) (*SetLanguagesResponse, error)
 	// ListLanes answers each Lane's live state and its Passes of fourteen days (POLL-7).
 	ListLanes(ctx context.Context, in *ListLanesRequest, opts ...grpc.CallOption) (*ListLanesResponse, error)
 	// ResumeSite ends a pause or a rest of a Site's circuit: an operator's word (CIRC-3).
@@ -284,6 +287,16 @@ func (c *scraperServiceClient) SetPollInterval(ctx context.Context, in *SetPollI
 	return out, nil
 }
 
+func (c *scraperServiceClient) SetLanguages(ctx context.Context, in *SetLanguagesRequest, opts ...grpc.CallOption) (*SetLanguagesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SetLanguagesResponse)
+	err := c.cc.Invoke(ctx, ScraperService_SetLanguages_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *scraperServiceClient) ListLanes(ctx context.Context, in *ListLanesRequest, opts ...grpc.CallOption) (*ListLanesResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListLanesResponse)
@@ -421,6 +434,8 @@ type ScraperServiceServer interface {
 	SetAdaptiveInterval(context.Context, *SetAdaptiveIntervalRequest) (*SetAdaptiveIntervalResponse, error)
 	// SetPollInterval chooses how far apart the Polls of one Series of a Site lie.
 	SetPollInterval(context.Context, *SetPollIntervalRequest) (*SetPollIntervalResponse, error)
+	// SetLanguages chooses the languages of Follows that name none.
+	SetLanguages(context.Context, *SetLanguagesRequest) (*SetLanguagesResponse, error)
 	// ListLanes answers each Lane's live state and its Passes of fourteen days (POLL-7).
 	ListLanes(context.Context, *ListLanesRequest) (*ListLanesResponse, error)
 	// ResumeSite ends a pause or a rest of a Site's circuit: an operator's word (CIRC-3).
@@ -496,6 +511,9 @@ func (UnimplementedScraperServiceServer) SetAdaptiveInterval(context.Context, *S
 }
 func (UnimplementedScraperServiceServer) SetPollInterval(context.Context, *SetPollIntervalRequest) (*SetPollIntervalResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SetPollInterval not implemented")
+}
+func (UnimplementedScraperServiceServer) SetLanguages(context.Context, *SetLanguagesRequest) (*SetLanguagesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SetLanguages not implemented")
 }
 func (UnimplementedScraperServiceServer) ListLanes(context.Context, *ListLanesRequest) (*ListLanesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListLanes not implemented")
@@ -826,6 +844,24 @@ func _ScraperService_SetPollInterval_Handler(srv interface{}, ctx context.Contex
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ScraperService_SetLanguages_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SetLanguagesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ScraperServiceServer).SetLanguages(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ScraperService_SetLanguages_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ScraperServiceServer).SetLanguages(ctx, req.(*SetLanguagesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ScraperService_ListLanes_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListLanesRequest)
 	if err := dec(in); err != nil {
@@ -1047,6 +1083,10 @@ var ScraperService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "SetPollInterval",
 			Handler:    _ScraperService_SetPollInterval_Handler,
+		},
+		{
+			MethodName: "SetLanguages",
+			Handler:    _ScraperService_SetLanguages_Handler,
 		},
 		{
 			MethodName: "ListLanes",

@@ -101,7 +101,7 @@ func (s *Scraper) MoveSeries(_ context.Context, r *scraperv1.MoveSeriesRequest) 
 		delete(s.states, id(r.GetKey()))
 		st = proto.CloneOf(st)
 		st.Series.Key, st.Series.Url, st.Series.SiteName = to.GetKey(), to.GetUrl(), to.GetSiteName()
-		st.ProposedUrl, st.MovedAt = "", timestamppb.Now()
+		st.ProposedUrl, st.ProposedBecause, st.MovedAt = "", "", timestamppb.Now()
 		s.states[id(to.GetKey())] = st
 		s.moves = append(s.moves, r)
 	})

@@ -142,7 +142,7 @@ func (s *Scraper) ListWorklist(_ context.Context, r *scraperv1.ListWorklistReque
 	for _, st := range kept[:min(len(kept), int(cmp.Or(r.GetLimit(), 100)))] {
 		out.Items = append(out.Items, &scraperv1.WorklistItem{
 			Series: st.GetSeries(), Failure: st.GetFailure(), LastGoodRead: st.GetLastGoodRead(), NextPollAt: st.GetNextPollAt(), ForcedPollAt: st.GetForcedPollAt(),
-			ProposedUrl: st.GetProposedUrl(), MutedAt: s.muted[id(st.GetSeries().GetKey())], IncidentId: s.openIncident(st),
+			ProposedUrl: st.GetProposedUrl(), ProposedBecause: st.GetProposedBecause(), MutedAt: s.muted[id(st.GetSeries().GetKey())], IncidentId: s.openIncident(st),
 		})
 	}
 	for _, l := range s.briefLanes() {

@@ -2,6 +2,7 @@ package scrapertest
 
 import (
 	"context"
+	"slices"
 
 	"google.golang.org/protobuf/proto"
 
@@ -33,6 +34,20 @@ func (s *Scraper) SetAdaptiveInterval(_ context.Context, r *scraperv1.SetAdaptiv
 		s.settings.AdaptiveInterval = r.GetOn()
 	})
 	return &scraperv1.SetAdaptiveIntervalResponse{}, nil
+}
+
+// SetLanguages chooses the languages; "nonsense" is none.
+func (s *Scraper) SetLanguages(_ context.Context, r *scraperv1.SetLanguagesRequest) (*scraperv1.SetLanguagesResponse, error) {
+	if slices.Contains(r.GetLanguages(), "nonsense") {
+		return nil, fault.New(fault.Invalid, "set", "the languages", nil)
+	}
+	s.change(func() {
+		if s.settings == nil {
+			s.settings = &scraperv1.GetSettingsResponse{}
+		}
+		s.settings.Languages = r.GetLanguages()
+	})
+	return &scraperv1.SetLanguagesResponse{}, nil
 }
 
 // SetPollInterval chooses a Site's interval, refusing as the API says.
