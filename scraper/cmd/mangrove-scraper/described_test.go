@@ -29,6 +29,7 @@ import (
 // a real database, the folder looked at when the test says.
 type describedRun struct {
 	t        *testing.T
+	urls     pgtest.URLs
 	cfg      config.Config
 	db       *store.Store
 	registry *source.Registry
@@ -43,7 +44,7 @@ func newDescribedRun(t *testing.T) (*describedRun, context.Context) {
 	urls := pgtest.New(t)
 	pool := pgtest.Pool(t, urls.Scraper, store.Schema, nil)
 	core, logs := observer.New(zapcore.InfoLevel)
-	r := &describedRun{t: t, db: store.New(pool), registry: source.NewRegistry(), logs: logs, clock: time.Now(), cfg: config.Config{
+	r := &describedRun{t: t, urls: urls, db: store.New(pool), registry: source.NewRegistry(), logs: logs, clock: time.Now(), cfg: config.Config{
 		DataDir: t.TempDir(), LibraryDir: t.TempDir(), AllowAddresses: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
 	}}
 	if err := os.Mkdir(sitesDir(r.cfg), 0o700); err != nil {
