@@ -1,8 +1,9 @@
 // Package fakesite is a stand-in for a Site: a test writes down what each
 // address answers, request by request, and afterwards reads in the ledger what
-// was asked, when, and how much of it at once. It serves on loopback only,
-// keeps a bounded ledger, knows no real Site, and refuses to judge: what should
-// have been asked is the test's to say.
+// was asked, when, and how much of it at once. Two faces answer for many addresses
+// at once: MangaDex in the shape of that API, Comic in HTML. It serves on loopback
+// only, keeps a bounded ledger, and refuses to judge: what should have been asked
+// is the test's to say.
 package fakesite
 
 import (

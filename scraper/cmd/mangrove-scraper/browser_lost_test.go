@@ -101,7 +101,7 @@ func TestABrowserKilledInAPassWritesNothing(t *testing.T) {
 	}
 	const failures = "SELECT ctid::text || xmin::text || f::text FROM poll_failures f"
 
-	r.put("comic.yaml", strings.Replace(strings.Replace(describe(host, "Comic", "a"), "{id: a, title: One}", "{id: a, title: A}, {id: b, title: B}, {id: c, title: C}", 1), "series:\n", "browser: true\nseries:\n", 1))
+	r.put("comic.yaml", strings.Replace(fakesite.ComicDescription(host, "a", "b", "c"), "series:\n", "browser: true\nseries:\n", 1))
 	r.look(ctx)
 	ended(1)
 	before := rowsOf(t, pool, failures)

@@ -95,21 +95,7 @@ func (r *describedRun) ended(ctx context.Context, site string) {
 func (r *describedRun) said(message string) int { return r.logs.FilterMessage(message).Len() }
 
 func describe(host, title, series string) string {
-	return "name: " + title + `
-hosts: ["` + host + `"]
-languages: [en]
-pacing: 500ms
-listed: [{id: ` + series + `, title: One}]
-series:
-  address: http://` + host + `/series/{id}
-  landmark: main
-  title: h1
-chapters:
-  item: li
-pages:
-  landmark: main
-  image: img
-`
+	return strings.Replace(fakesite.ComicDescription(host, series), "name: Comic\n", "name: "+title+"\n", 1)
 }
 
 // anew is a description by which Series lie elsewhere: only the adapter made of it

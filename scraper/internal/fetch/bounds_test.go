@@ -249,3 +249,48 @@ func TestANameThatChangesItsMindReachesNothing(t *testing.T) {
 		t.Errorf("the second look-up leads to %v, %v", conn, err)
 	}
 }
+
+// B45: a header value is of one line. What a Site writes into one that is not never
+// comes back in a request, which could then not be sent at all.
+func TestHeaderValuesOfMoreThanOneLine(t *testing.T) {
+	t.Parallel()
+	s := fakesite.Start(t)
+	host := strings.TrimPrefix(s.URL, "http://")
+	c := New(Options{
+		Site: source.Site{Key: "t", Hosts: []string{host}}, Slots: free{}, FirstWait: time.Millisecond, Guard: Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}},
+	})
+	t.Cleanup(c.Close)
+	for name, value := range map[string]string{
+		"a lone return": "\"a\rX-Injected: 1\"", "a NUL": "\"a\x00\"", "a control": "\"a\x01\"", "folded": "\"a\r\n b\"", "a second header": "\"a\"\r\nX-Injected: 1",
+	} {
+		s.On("/p", fakesite.Answer{Raw: []byte("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\nConnection: close\r\nETag: " + value + "\r\nLast-Modified: " + value + "\r\n\r\n<html>")},
+			fakesite.HTML("<html>"))
+		first, err := c.Get(t.Context(), source.Request{URL: s.URL + "/p", Want: source.WantHTML})
+		if err != nil {
+			// No answer at all is as good: it is classified.
+			if fault.Of(err) != fault.Network {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		for _, v := range []string{first.Validators.ETag, first.Validators.LastModified} {
+			if strings.ContainsAny(v, "\r\n\x00\x01") {
+				t.Errorf("%s: kept %q", name, v)
+			}
+		}
+		s.On("/p", fakesite.HTML("<html>"))
+		if _, err := c.Get(t.Context(), source.Request{URL: s.URL + "/p", Want: source.WantHTML, Validators: first.Validators}); err != nil {
+			t.Errorf("%s: the next request: %v", name, err)
+		}
+	}
+	// Whatever was stored before this was checked.
+	s.On("/p", fakesite.HTML("<html>"))
+	if _, err := c.Get(t.Context(), source.Request{URL: s.URL + "/p", Want: source.WantHTML, Referer: s.URL + "/\r\nX: 1", Validators: source.Validators{ETag: "a\r\nb"}}); err != nil {
+		t.Errorf("stored values of two lines: %v", err)
+	}
+	for _, r := range s.Ledger().Requests {
+		if r.Header.Get("X-Injected") != "" || r.Header.Get("X") != "" {
+			t.Errorf("a header was let in: %v", r.Header)
+		}
+	}
+}

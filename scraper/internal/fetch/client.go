@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+	"golang.org/x/net/http/httpguts"
 
 	"mangrove/internal/fault"
 	"mangrove/internal/logging"
@@ -263,8 +264,10 @@ var accept = map[source.Want]string{
 	source.WantImage: "image/avif,image/webp,image/png,image/jpeg,image/gif;q=0.8",
 }
 
+// setIf sets a header that comes from outside. One that is no header value would
+// end every request it is put into, so it is left out.
 func setIf(h http.Header, name, value string) {
-	if value != "" {
+	if value != "" && httpguts.ValidHeaderFieldValue(value) {
 		h.Set(name, value)
 	}
 }

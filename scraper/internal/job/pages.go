@@ -26,6 +26,10 @@ const listLife = time.Minute
 // pageTries is how often one page is asked for before its chapter is set aside.
 const pageTries = 3
 
+// mostGone is how many pages may be gone with no page found between them before
+// the rest of a list is no longer asked for.
+const mostGone = 10
+
 // list is the page list in hand for a chapter, with what is known of its addresses.
 type list struct {
 	pages []source.Page
@@ -77,7 +81,7 @@ func (r *Runner) fetchPages(ctx context.Context, j Job, ch source.Chapter, l *li
 	if err := note(); err != nil {
 		return false, err
 	}
-	bad := map[int]error{}
+	bad, gone := map[int]error{}, 0
 	for {
 		refused, err := r.askPages(ctx, ch, l, stage, bad, note, stop)
 		if err != nil {
@@ -96,9 +100,15 @@ func (r *Runner) fetchPages(ctx context.Context, j Job, ch source.Chapter, l *li
 				}
 				bad[i] = err
 			}
-			// Without these the chapter cannot be published: nothing more is asked.
-			return false, badPages(bad, len(l.pages))
+			// A page that is gone is no refusal: the others are asked for, so that a
+			// person hears of all that are missing and may take the chapter without
+			// them. A list on which nothing is found is given up.
+			if gone += len(refused); gone >= mostGone {
+				return false, badPages(bad, len(l.pages))
+			}
+			continue
 		}
+		gone = 0
 		fresh, err := r.list(ctx, j.Key, ch)
 		if err != nil {
 			return false, err

@@ -34,6 +34,15 @@ type expiring struct {
 	identity func(list, page int) string
 	// none is the list from which on the chapter has no page, 0 for never.
 	none int
+	// listed is how many pages there are; 0 means six.
+	listed int
+}
+
+func (a expiring) count() int {
+	if a.listed > 0 {
+		return a.listed
+	}
+	return listedPages
 }
 
 func (a expiring) Site() source.Site {
@@ -47,7 +56,7 @@ func (a expiring) Pages(ctx context.Context, f source.Fetcher, _ source.Key, ch 
 	if _, err := f.Get(ctx, source.Request{URL: ch.URL, Want: source.WantHTML}); err != nil || n == a.none {
 		return nil, err
 	}
-	for i := range listedPages {
+	for i := range a.count() {
 		p := source.Page{URL: fmt.Sprintf("%s/img/%d?list=%d&token=secret", a.base, i, n)}
 		if a.identity != nil {
 			p.Identity = a.identity(n, i)
@@ -66,7 +75,7 @@ func (w *workshop) serve(t *testing.T, a expiring, say answer) (expiring, *job.R
 	t.Helper()
 	w.adapter.chapters = 1
 	a.adapter, a.lists, a.inFlight = w.adapter, &atomic.Int32{}, max(a.inFlight, 1)
-	for i := range listedPages {
+	for i := range a.count() {
 		img := drawing(t, 100+i)
 		w.images[fmt.Sprint(i)] = img
 		w.site.Handle(fmt.Sprintf("/img/%d", i), http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -149,8 +158,10 @@ func TestPageListsAreRenewed(t *testing.T) {
 		{name: "both lists past their life refused", adapter: expiring{life: never}, say: func(int, int) int { return 403 }, state: job.Queued, class: fault.Access, lists: 2, pages: 2, stagesLeft: 1},
 		{name: "refused after one page, the second list well", say: func(l, p int) int { return pick(l == 1 && p > 0, 403) }, state: job.Done, lists: 2, pages: 7},
 		{name: "refused after one page, the second list refused too", say: func(_, p int) int { return pick(p > 0, 403) }, state: job.Queued, class: fault.Access, lists: 2, pages: 3, stagesLeft: 1},
-		{name: "one page is not there", say: func(_, p int) int { return pick(p == 2, 404) }, state: job.Done, lists: 2, pages: 4, aside: "page 3 of 6", stagesLeft: 1},
-		{name: "the first page is not there", say: func(_, p int) int { return pick(p == 0, 404) }, state: job.Done, lists: 1, pages: 1, aside: "page 1 of 6", stagesLeft: 1},
+		{name: "one page is not there", say: func(_, p int) int { return pick(p == 2, 404) }, state: job.Done, lists: 2, pages: 7, aside: "page 3 of 6", stagesLeft: 1},
+		{name: "the first page is not there", say: func(_, p int) int { return pick(p == 0, 404) }, state: job.Done, lists: 1, pages: 6, aside: "page 1 of 6", stagesLeft: 1},
+		{name: "two pages are not there", say: func(_, p int) int { return pick(p == 1 || p == 4, 404) }, state: job.Done, lists: 3, pages: 8, aside: "page 2, 5 of 6", stagesLeft: 1},
+		{name: "no page is there", say: func(int, int) int { return 404 }, state: job.Done, lists: 1, pages: 6, aside: "page 1, 2, 3, 4, 5, 6 of 6", stagesLeft: 1},
 		{name: "one page is refused", say: func(_, p int) int { return pick(p == 2, 403) }, state: job.Queued, class: fault.Access, lists: 2, pages: 4, stagesLeft: 1},
 		{name: "too many requests buy nothing", say: func(_, p int) int { return pick(p == 2, 429) }, state: job.Queued, class: fault.Access, lists: 1, pages: 3, stagesLeft: 1},
 		{name: "a sign-in buys nothing", say: func(_, p int) int { return pick(p == 2, 401) }, state: job.Queued, class: fault.Access, lists: 1, pages: 3, stagesLeft: 1},
@@ -204,6 +215,41 @@ func TestPageListsAreRenewed(t *testing.T) {
 			}
 			if strings.Contains(j.Reason, "secret") {
 				t.Errorf("the reason tells a token: %s", j.Reason)
+			}
+		})
+	}
+}
+
+// A person hears of every page that is gone, not only of the first (S-107); a list
+// on which nothing is found is given up early.
+func TestEveryPageThatIsGoneIsNamed(t *testing.T) {
+	guessed := []int{4, 5, 11, 20, 21, 30, 41, 47}
+	for _, tt := range []struct {
+		name  string
+		say   answer
+		aside string
+		lists int
+		pages int
+	}{
+		{"eight of 48 have another type than was guessed", func(_, p int) int { return pick(slices.Contains(guessed, p), 404) }, "page 5, 6, 12, 21, 22, 31, 42, 48 of 48", 7, 54},
+		{"all but the first", func(_, p int) int { return pick(p > 0, 404) }, "page 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 of 48", 2, 12},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := setup(t)
+			_, r := w.serve(t, expiring{listed: 48}, tt.say)
+			j, err := w.steps(t, r)
+			if j.State != job.Done {
+				t.Fatalf("the Job is %s (%v)", j.State, err)
+			}
+			if n := len(w.published(t)); n != 0 {
+				t.Errorf("%d chapters are visible", n)
+			}
+			chapters, err := w.db.JobChapters(t.Context(), j.ID)
+			if err != nil || len(chapters) != 1 || !strings.Contains(chapters[0].Reason, tt.aside) {
+				t.Errorf("set aside: %+v (%v), want %q", chapters, err, tt.aside)
+			}
+			if lists, pages := w.askedFor(); lists != tt.lists || pages != tt.pages {
+				t.Errorf("%d lists and %d pages were asked for, want %d and %d", lists, pages, tt.lists, tt.pages)
 			}
 		})
 	}

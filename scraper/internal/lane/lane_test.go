@@ -420,3 +420,26 @@ func (s stopping) Series(ctx context.Context, _ source.Fetcher, ask source.Ask) 
 	s.stop()
 	return source.Reading{}, fault.New(fault.Network, "get", ask.URL, fmt.Errorf("stopped: %w", ctx.Err())).WithEvidence(fault.NoRead)
 }
+
+// A circuit is stored: a new process over the same database asks a Site that
+// refused, or one whose outage is not over, nothing (CIRC-1, S-039).
+func TestACircuitOutlivesTheProcess(t *testing.T) {
+	t.Parallel()
+	for word, state := range map[string]circuit.State{"refused": circuit.Paused, "unreachable": circuit.Open} {
+		t.Run(word, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, map[string][]string{"a": {word}, "b": {"ok"}})
+			b.turn(t)
+			b.rewire(t, b.db)
+			for range 3 {
+				b.turn(t)
+				if len(b.site.asked) != 0 {
+					t.Errorf("asked for %v", b.site.asked)
+				}
+			}
+			if c, err := b.db.Circuit(t.Context(), "t"); err != nil || c.State != state {
+				t.Errorf("the circuit is %s (%v), want %s", c.State, err, state)
+			}
+		})
+	}
+}

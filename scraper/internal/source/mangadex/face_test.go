@@ -2,12 +2,9 @@ package mangadex
 
 import (
 	"context"
-	"fmt"
-	"net/http"
 	"net/netip"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,29 +26,13 @@ func (anytime) Again(context.Context) error { return nil }
 
 func (anytime) Sent() {}
 
-// face is a stand-in that answers as the API does, with the faults a test asks for.
-type face struct {
-	chapters int
-	total    int // said in place of the true one when not 0
-	cap      int // entries a page at most; 0 means 500
-	overlap  int // entries that a later page repeats of the one before
-	hidden   int // entries counted but not shown, from the tenth on
-	stuck    bool
-	endless  bool
-	later    int // status of every page but the first, 0 means 200
-	servers  atomic.Int32
-}
-
-func (f *face) start(t *testing.T) (*Adapter, *fakesite.Server, source.Fetcher) {
+// start serves a face for the one Series with gaps, and makes who reads it.
+func start(t *testing.T, f *fakesite.MangaDex) (*Adapter, *fakesite.Server, source.Fetcher) {
 	t.Helper()
 	s := fakesite.Start(t)
 	a := adapter(t, Config{API: s.URL, Uploads: s.URL})
-	s.Handle("/manga/"+gapsID+"/feed", http.HandlerFunc(f.feed))
+	f.ServeFeed(s, gapsID)
 	s.On("/manga/"+gapsID, fakesite.JSON(recorded(t, "series-with-gaps.json")))
-	s.Handle("/at-home/server/*", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = fmt.Fprintf(w, `{"result":"ok","baseUrl":"%s/token%d","chapter":{"hash":"abc","data":["1-a.png","2-b.png"],"dataSaver":[]}}`, s.URL, f.servers.Add(1))
-	}))
 	c := fetch.New(fetch.Options{
 		Site: a.Site(), Slots: anytime{}, Identity: "Mangrove/test", FirstWait: time.Millisecond,
 		Guard: fetch.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}},
@@ -60,84 +41,35 @@ func (f *face) start(t *testing.T) (*Adapter, *fakesite.Server, source.Fetcher) 
 	return a, s, c
 }
 
-func (f *face) feed(w http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query()
-	offset, _ := strconv.Atoi(q.Get("offset"))
-	limit, _ := strconv.Atoi(q.Get("limit"))
-	w.Header().Set("Content-Type", "application/json")
-	if offset > 0 && f.later != 0 {
-		w.WriteHeader(f.later)
-		return
-	}
-	if limit > 500 || offset+limit > 10_000 {
-		w.WriteHeader(http.StatusBadRequest)
-		return
-	}
-	tag := fmt.Sprintf(`"%d"`, f.chapters)
-	w.Header().Set("ETag", tag)
-	if r.Header.Get("If-None-Match") == tag {
-		w.WriteHeader(http.StatusNotModified)
-		return
-	}
-	if f.cap > 0 {
-		limit = min(limit, f.cap)
-	}
-	from := offset
-	switch {
-	case f.stuck:
-		from = 0
-	case offset > 0:
-		from = offset - f.overlap
-	}
-	to := min(offset+limit, f.chapters)
-	if f.stuck {
-		to = limit
-	}
-	if f.endless {
-		to = from + limit
-	}
-	var items []string
-	for n := from; n < to; n++ {
-		if n < 10 || n >= 10+f.hidden {
-			items = append(items, item(n, fmt.Sprintf(`"chapter":"%d","translatedLanguage":"en","pages":3`, n+1)))
-		}
-	}
-	total := f.chapters
-	if f.total != 0 {
-		total = f.total
-	}
-	_, _ = fmt.Fprint(w, collection(total, items...))
-}
-
 func TestListsInPages(t *testing.T) {
 	tests := []struct {
 		name     string
-		face     *face
+		face     *fakesite.MangaDex
 		want     poll.Outcome
 		chapters int
 		asked    int // pages of the list
 	}{
-		{"one page", &face{chapters: 33}, poll.OK, 33, 1},
-		{"no chapter", &face{}, poll.NoChapter, 0, 1},
-		{"two pages", &face{chapters: 734}, poll.OK, 734, 2},
-		{"a page that is just full", &face{chapters: 500}, poll.OK, 500, 2},
-		{"a smaller page than asked for", &face{chapters: 340, cap: 100}, poll.OK, 340, 4},
-		{"pages that overlap", &face{chapters: 734, overlap: 5}, poll.OK, 734, 2},
-		{"the second page fails", &face{chapters: 734, later: 500}, poll.Unfetchable, 0, 4},
-		{"the second page is refused", &face{chapters: 734, later: 403}, poll.Refused, 0, 2},
-		{"the second page is not there", &face{chapters: 734, later: 404}, poll.Errors, 0, 2},
-		{"the first page again", &face{chapters: 340, cap: 100, stuck: true}, poll.Errors, 0, 2},
-		{"a total that is too high", &face{chapters: 3, total: 5}, poll.Errors, 0, 2},
-		{"a total that is too low", &face{chapters: 734, total: 100}, poll.OK, 734, 2},
-		{"entries that are counted and not shown", &face{chapters: 734, hidden: 4}, poll.Errors, 0, 3},
-		{"a list longer than its window", &face{chapters: 10_240}, poll.Errors, 0, 1},
-		{"a list up to its window", &face{chapters: 9_999}, poll.OK, 9_999, 20},
-		{"a list without end", &face{endless: true, total: 9_999}, poll.Errors, 0, 20},
-		{"a list without end, a chapter at a time", &face{endless: true, total: 9_999, cap: 1}, poll.Errors, 0, 100},
+		{"one page", &fakesite.MangaDex{Chapters: 33}, poll.OK, 33, 1},
+		{"no chapter", &fakesite.MangaDex{}, poll.NoChapter, 0, 1},
+		{"two pages", &fakesite.MangaDex{Chapters: 734}, poll.OK, 734, 2},
+		{"a page that is just full", &fakesite.MangaDex{Chapters: 500}, poll.OK, 500, 2},
+		{"a smaller page than asked for", &fakesite.MangaDex{Chapters: 340, Cap: 100}, poll.OK, 340, 4},
+		{"pages that overlap", &fakesite.MangaDex{Chapters: 734, Overlap: 5}, poll.OK, 734, 2},
+		{"the second page fails", &fakesite.MangaDex{Chapters: 734, Later: 500}, poll.Unfetchable, 0, 4},
+		{"the second page is refused", &fakesite.MangaDex{Chapters: 734, Later: 403}, poll.Refused, 0, 2},
+		{"the second page is not there", &fakesite.MangaDex{Chapters: 734, Later: 404}, poll.Errors, 0, 2},
+		{"the first page again", &fakesite.MangaDex{Chapters: 340, Cap: 100, Stuck: true}, poll.Errors, 0, 2},
+		{"a total that is too high", &fakesite.MangaDex{Chapters: 3, Total: 5}, poll.Errors, 0, 2},
+		{"a total that is too low", &fakesite.MangaDex{Chapters: 734, Total: 100}, poll.OK, 734, 2},
+		{"entries that are counted and not shown", &fakesite.MangaDex{Chapters: 734, Hidden: 4}, poll.Errors, 0, 3},
+		{"a list longer than its window", &fakesite.MangaDex{Chapters: 10_240}, poll.Errors, 0, 1},
+		{"a list up to its window", &fakesite.MangaDex{Chapters: 9_999}, poll.OK, 9_999, 20},
+		{"a list without end", &fakesite.MangaDex{Endless: true, Total: 9_999}, poll.Errors, 0, 20},
+		{"a list without end, a chapter at a time", &fakesite.MangaDex{Endless: true, Total: 9_999, Cap: 1}, poll.Errors, 0, 100},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			a, s, f := tt.face.start(t)
+			a, s, f := start(t, tt.face)
 			r := poll.Check(t.Context(), a, f, source.Ask{SeriesID: gapsID})
 			if r.Outcome != tt.want || len(r.Reading.Chapters) != tt.chapters {
 				t.Errorf("%.300s with %d chapters; want %s with %d", r, len(r.Reading.Chapters), tt.want, tt.chapters)
@@ -161,7 +93,7 @@ func TestAnUnchangedListIsOneQuestion(t *testing.T) {
 		again    int // requests of the second read
 	}{{"in one page", 33, 1}, {"in two, whose first says nothing of the second", 734, 3}} {
 		t.Run(tt.name, func(t *testing.T) {
-			a, s, f := (&face{chapters: tt.chapters}).start(t)
+			a, s, f := start(t, &fakesite.MangaDex{Chapters: tt.chapters})
 			first := poll.Check(t.Context(), a, f, source.Ask{SeriesID: gapsID})
 			s.Forget()
 			second := poll.Check(t.Context(), a, f, source.Ask{SeriesID: gapsID, Validators: first.Reading.Validators})
@@ -176,7 +108,7 @@ func TestAnUnchangedListIsOneQuestion(t *testing.T) {
 }
 
 func TestATitleThatIsGone(t *testing.T) {
-	a, s, f := (&face{}).start(t)
+	a, s, f := start(t, &fakesite.MangaDex{})
 	gone := fakesite.JSON(`{"result":"error","errors":[{"id":"x","status":404,"title":"not_found_http_exception"}]}`)
 	gone.Status = 404
 	s.On("/manga/"+gapsID+"/feed", gone)
@@ -196,7 +128,7 @@ func TestATitleThatIsGone(t *testing.T) {
 
 // Server and token are of the moment; what a chapter consists of is not.
 func TestAFreshServerIsTheSameChapter(t *testing.T) {
-	a, s, f := (&face{}).start(t)
+	a, s, f := start(t, &fakesite.MangaDex{})
 	var prints []string
 	var addresses [][]source.Page
 	key := source.Key{Site: Key, SeriesID: gapsID}
@@ -219,7 +151,7 @@ func TestAFreshServerIsTheSameChapter(t *testing.T) {
 
 // A server outside the Site's hosts is not asked, whatever the API says.
 func TestAStrangeServerIsNotAsked(t *testing.T) {
-	a, s, f := (&face{}).start(t)
+	a, s, f := start(t, &fakesite.MangaDex{})
 	other := fakesite.Start(t)
 	s.On("/at-home/server/*", fakesite.JSON(`{"result":"ok","baseUrl":"`+other.URL+`","chapter":{"hash":"abc","data":["1.png"]}}`))
 	pages, err := a.Pages(t.Context(), f, source.Key{}, source.Chapter{ID: gapsFirst})
@@ -233,7 +165,7 @@ func TestAStrangeServerIsNotAsked(t *testing.T) {
 }
 
 func TestSearch(t *testing.T) {
-	a, s, f := (&face{}).start(t)
+	a, s, f := start(t, &fakesite.MangaDex{})
 	cover := `"id": "3cb52447-e892-4b99-bd38-992ad5a6ccd7",
         "type": "cover_art"`
 	title := strings.Replace(recorded(t, "series-with-gaps.json"), cover, cover+`, "attributes": {"fileName": "a-b.jpg"}`, 1)

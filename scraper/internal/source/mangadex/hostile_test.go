@@ -5,20 +5,18 @@ import (
 	"strings"
 	"testing"
 
+	"mangrove/internal/fakesite"
 	"mangrove/internal/fault"
 	"mangrove/scraper/internal/poll"
 	"mangrove/scraper/internal/source"
 	"mangrove/scraper/internal/source/sourcetest"
 )
 
-// item is a chapter of the feed with some attributes replaced.
-func item(id int, attributes string) string {
-	return fmt.Sprintf(`{"id":"00000000-0000-4000-8000-%012d","type":"chapter","attributes":{%s},"relationships":[]}`, id, attributes)
-}
-
-func collection(total int, items ...string) string {
-	return fmt.Sprintf(`{"result":"ok","response":"collection","data":[%s],"limit":500,"offset":0,"total":%d}`, strings.Join(items, ","), total)
-}
+// item is a chapter of the feed, collection a list of some.
+var (
+	item       = fakesite.MangaDexChapter
+	collection = fakesite.MangaDexCollection
+)
 
 func TestFeedsThatAreNoList(t *testing.T) {
 	well := `"chapter":"1","pages":3`
