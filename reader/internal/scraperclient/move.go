@@ -54,6 +54,14 @@ func (c *Client) MoveSeries(ctx context.Context, key Key, address string) (Key, 
 	return fromKey(resp.GetKey()), nil
 }
 
+// PauseSite stops asking a Site until it is resumed. One that is paused already stays so.
+func (c *Client) PauseSite(ctx context.Context, site string) error {
+	_, err := call(ctx, c, "pause", site, func(ctx context.Context) (*scraperv1.PauseSiteResponse, error) {
+		return c.api.PauseSite(ctx, &scraperv1.PauseSiteRequest{Site: site})
+	})
+	return err
+}
+
 // ResumeSite ends a pause or a rest of a Site. quietUntil is set, and nothing
 // done, when the Site asked for quiet until then and the call is not confirmed.
 func (c *Client) ResumeSite(ctx context.Context, site string, confirmed bool) (quietUntil time.Time, err error) {

@@ -195,6 +195,21 @@ func (s *Server) setPace(w http.ResponseWriter, r *http.Request) error {
 	return leadBack(w, r, url.Values{"did": {"pace"}}, "")
 }
 
+// pauseLane stops asking a Site until somebody resumes it.
+func (s *Server) pauseLane(w http.ResponseWriter, r *http.Request) error {
+	if err := parseForm(r); err != nil {
+		return err
+	}
+	site := r.PathValue("site")
+	if err := s.Scraper.PauseSite(r.Context(), site); err != nil {
+		return err
+	}
+	if r.PostForm.Has("back") {
+		return leadBack(w, r, url.Values{}, siteElement(site))
+	}
+	return redirect(w, r, "/lanes#"+laneID(site))
+}
+
 // resumeLane ends a pause of a Site. Before the time the Site asked for, it leads
 // back to where it came from, which asks once more (CIRC-5).
 func (s *Server) resumeLane(w http.ResponseWriter, r *http.Request) error {

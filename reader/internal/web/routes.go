@@ -69,6 +69,7 @@ func (s *Server) routes() []route {
 		{"POST /settings/scraper/sites/{site}/interval", administrator, s.setInterval},
 		{"GET /lanes", administrator, s.lanes},
 		{"POST /lanes/{site}/resume", administrator, s.resumeLane},
+		{"POST /lanes/{site}/pause", administrator, s.pauseLane},
 		{"POST /lanes/{site}/probe", administrator, s.probeLane},
 		{"POST /lanes/{site}/pace", administrator, s.setPace},
 		{"GET /settings/scraper", administrator, s.scraperPage},

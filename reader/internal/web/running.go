@@ -22,6 +22,7 @@ type Operating interface {
 	SetAdaptive(ctx context.Context, on bool) error
 	SetLanguages(ctx context.Context, tags []string) error
 	SetPollInterval(ctx context.Context, site string, hours int) error
+	PauseSite(ctx context.Context, site string) error
 	ResumeSite(ctx context.Context, site string, confirmed bool) (quietUntil time.Time, err error)
 	ListNewChapters(ctx context.Context, limit int) ([]scraperclient.NewChapter, error)
 	Queueing

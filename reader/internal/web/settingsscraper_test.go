@@ -142,6 +142,7 @@ func TestSitesOfTheQueue(t *testing.T) {
 	sure := url.Values{"back": {"/settings/scraper"}, "confirmed": {"yes"}}
 	body := s.after(mo, "/lanes/alpha/probe", back)
 	has(t, body, "ALPHA asked for quiet until", "Try one read now?", `action="/lanes/alpha/probe"`, `name="confirmed" value="yes"`)
+	has(t, s.after(mo, "/lanes/beta/pause", back), "Paused by an operator", "Nothing is sent to it until you resume.", `action="/lanes/beta/resume"`)
 	has(t, s.after(mo, "/lanes/alpha/resume", back), "Resume now?", `action="/lanes/alpha/resume"`)
 	has(t, s.after(mo, "/lanes/alpha/probe", sure), "Refused again: still paused.", "Refused since")
 	s.scraper.SetProbe(&scraperv1.ProbeSiteResponse{Resumed: true})

@@ -18,8 +18,9 @@ type siteRow struct {
 	Line           string
 	// Pace is the pacing and, beside it, what was really sent.
 	Pace string
-	// Post is where Resume and Try one read go, "" when neither does anything.
-	Post, Back string
+	// Post is where Resume and Try one read go, "" when neither does anything;
+	// Pause is where Pause goes, "" for a Site that is paused.
+	Post, Pause, Back string
 	// Confirm asks once more before the Site's own time: "resume" or "probe".
 	Confirm, Asking string
 	// Result is what came of trying one read.
@@ -48,7 +49,7 @@ func siteRowOf(d scraperclient.LaneDetail, t told, back string, now time.Time) s
 		case "systemic":
 			r.Line = since + "Two downloads met pages that Mangrove does not understand."
 		default:
-			r.Line = since
+			r.Line = since + "Nothing is sent to it until you resume."
 		}
 		r.Line = strings.TrimSpace(r.Line + keep)
 	case "open", "probing":
@@ -57,6 +58,9 @@ func siteRowOf(d scraperclient.LaneDetail, t told, back string, now time.Time) s
 		if line, busy := laneLine(d, now); busy {
 			r.Line = line
 		}
+	}
+	if r.Post == "" {
+		r.Pause = "/lanes/" + url.PathEscape(d.Site) + "/pause"
 	}
 	if t.site != d.Site {
 		return r

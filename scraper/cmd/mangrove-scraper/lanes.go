@@ -76,6 +76,15 @@ func (l *lanes) wake(site string) {
 	}
 }
 
+// Halt lets the Lane of a Site look at its circuit again soon, if it is worked here.
+func (l *lanes) Halt(site string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w, ok := l.working[site]; ok {
+		w.Halt()
+	}
+}
+
 // StopJob ends the unit of a Job on a Site at its next checkpoint, if it is ours
 // and under way.
 func (l *lanes) StopJob(site string, jobID int64) {

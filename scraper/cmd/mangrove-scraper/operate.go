@@ -19,7 +19,7 @@ import (
 	"mangrove/scraper/internal/store"
 )
 
-var errUsage = errors.New("usage: mangrove-scraper [after-crash | migrate | downgrade VERSION | version | queue | start JOB|--all | pause JOB|--all | resume SITE|JOB | " +
+var errUsage = errors.New("usage: mangrove-scraper [after-crash | migrate | downgrade VERSION | version | queue | start JOB|--all | pause SITE|JOB|--all | resume SITE|JOB | " +
 	"retry JOB|--all|SITE SERIES | cancel JOB | release queue|storage | incident list|show N|save N FILE | site label | site check FILE [URL]]")
 
 // operate does what an operator asks of the queue and the circuits, straight in
@@ -34,7 +34,11 @@ func operate(ctx context.Context, cfg config.Config, args []string) error {
 		do = actOf(args[0], args[1])
 	case len(args) == 2 && args[0] == "resume":
 		do = func(ctx context.Context, db *store.Store, r *incident.Recorder) (string, error) {
-			return resume(ctx, db, r, args[1])
+			return moveCircuit(ctx, db, r, args[1], circuit.Resume)
+		}
+	case len(args) == 2 && args[0] == "pause":
+		do = func(ctx context.Context, db *store.Store, r *incident.Recorder) (string, error) {
+			return moveCircuit(ctx, db, r, args[1], circuit.Pause)
 		}
 	case len(args) == 2 && args[0] == "release" && (args[1] == "queue" || args[1] == "storage"):
 		do = func(ctx context.Context, db *store.Store, r *incident.Recorder) (string, error) {
@@ -74,8 +78,9 @@ func operate(ctx context.Context, cfg config.Config, args []string) error {
 	return err
 }
 
-// resume closes a Site's circuit (CIRC-3).
-func resume(ctx context.Context, db *store.Store, r *incident.Recorder, site string) (string, error) {
+// moveCircuit pauses a Site's circuit or closes it (CIRC-3). A scraper that runs
+// looks at it after the Pass or chapter under way.
+func moveCircuit(ctx context.Context, db *store.Store, r *incident.Recorder, site string, event circuit.Event) (string, error) {
 	lanes, err := db.Lanes(ctx)
 	if err != nil {
 		return "", err
@@ -88,13 +93,20 @@ func resume(ctx context.Context, db *store.Store, r *incident.Recorder, site str
 		if err != nil {
 			return "", err
 		}
-		next, ok := c.Next(circuit.Resume, time.Now(), "", time.Time{})
+		next, ok := c.Next(event, time.Now(), "", time.Time{})
+		if !ok && event == circuit.Pause {
+			return fmt.Sprintf("%s is paused already, since %s", site, c.Since.Format(time.RFC3339)), nil
+		}
 		if !ok {
 			return fmt.Sprintf("%s is being asked already; nothing to resume", site), nil
 		}
 		moved, err := db.MoveCircuit(ctx, c, next)
 		if err == nil && !moved {
 			err = fmt.Errorf("the circuit of %s moved meanwhile; look again", site)
+		}
+		if err == nil && event == circuit.Pause {
+			r.Acted("pause", source.Key{Site: site})
+			return fmt.Sprintf("nothing is asked of %s until mangrove resume %s", site, site), nil
 		}
 		if err == nil {
 			acted(ctx, r, "resume", incident.Resumed, source.Key{Site: site})

@@ -100,7 +100,20 @@ func TestOperate(t *testing.T) {
 	if err != nil || !strings.HasPrefix(said, "Hold queue since ") || !strings.HasSuffix(said, "the queue is empty") {
 		t.Errorf("the queue: %q, %v", said, err)
 	}
-	for _, args := range [][]string{{"retry", "sample"}, {"cancel", "--all"}, {"pause", "0"}, {"pause", "x"}, {"release", "everything"}, {"frobnicate"}} {
+	for _, name := range []string{"0", "x"} {
+		if err := do("pause", name); err == nil || !strings.Contains(err.Error(), "no Site is called") {
+			t.Errorf("pause %s: %v", name, err)
+		}
+	}
+	for range 2 {
+		if err := do("pause", "sample"); err != nil {
+			t.Error(err)
+		}
+	}
+	if c, err := db.Circuit(ctx, "sample"); err != nil || c.State != circuit.Paused || c.Reason != circuit.Operator {
+		t.Errorf("after pause sample the circuit is %+v (%v)", c, err)
+	}
+	for _, args := range [][]string{{"retry", "sample"}, {"cancel", "--all"}, {"release", "everything"}, {"frobnicate"}} {
 		if err := do(args...); err == nil || !strings.Contains(err.Error(), "usage") {
 			t.Errorf("%v: %v, want the usage", args, err)
 		}

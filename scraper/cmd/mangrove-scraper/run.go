@@ -106,7 +106,7 @@ func run(ctx context.Context, cfg config.Config, afterCrash bool, log *zap.Logge
 	server := grpcserver.New(log, grpc.Creds(grpcserver.PeerCredentials(os.Geteuid())))
 	edge := &rpc.Server{
 		Version: version, Started: time.Now(), Store: db, Covers: covers, Hub: hub, Adapters: registry, Wake: wake, Searches: lanes, Browser: pages.Available, Unread: described.unread,
-		Follows: &follow.Reconciler{Store: db, Queue: queue.New(db), Adapters: registry, Wake: wake}, Paces: lanes, StopJob: lanes.StopJob, Probes: lanes, Recorder: recorder,
+		Follows: &follow.Reconciler{Store: db, Queue: queue.New(db), Adapters: registry, Wake: wake}, Paces: lanes, StopJob: lanes.StopJob, Halt: lanes.Halt, Probes: lanes, Recorder: recorder,
 	}
 	scraperv1.RegisterScraperServiceServer(server.Server, edge)
 	scraperv1.RegisterQueueServiceServer(server.Server, edge)

@@ -61,6 +61,8 @@ type Lane struct {
 	// probes holds the one operator who waits for a probe's answer.
 	probes  chan chan probeAnswer
 	retired atomic.Bool
+	// halted is true once somebody else has moved the circuit while the Lane works.
+	halted atomic.Bool
 	// quiet is when a Series page came with a wish for quiet, page when one last
 	// came that could be read. Only the Lane's own work touches them.
 	quiet map[string]time.Time
@@ -96,6 +98,13 @@ func (l *Lane) StopJob(jobID int64) {
 // Pass or Job goes on with whoever works the Lane next.
 func (l *Lane) Retire() {
 	l.retired.Store(true)
+	l.Wake()
+}
+
+// Halt makes the Lane look at its circuit again as soon as the read or chapter
+// under way has ended: somebody has paused the Site. A Pass ends there.
+func (l *Lane) Halt() {
+	l.halted.Store(true)
 	l.Wake()
 }
 
@@ -148,6 +157,7 @@ func (l *Lane) Run(ctx context.Context) {
 // Turn does one piece of work, or says how long there will be none.
 func (l *Lane) Turn(ctx context.Context) (time.Duration, error) {
 	now := time.Now()
+	l.halted.Store(false)
 	c, err := l.store.Circuit(ctx, l.site.Key)
 	if err != nil {
 		return 0, err

@@ -35,6 +35,8 @@ type site struct {
 	// asking is the gate; shut counts reads that met it closed.
 	asking func() error
 	shut   int
+	// before is called when a Series is asked for.
+	before func(id string)
 	// found is what a search answers, searched what was searched for.
 	found    []source.Series
 	searched []string
@@ -59,6 +61,9 @@ func (*site) Address(string) string                     { return "" }
 func (s *site) Series(_ context.Context, _ source.Fetcher, ask source.Ask) (source.Reading, error) {
 	s.asked = append(s.asked, ask.SeriesID)
 	s.total++
+	if s.before != nil {
+		s.before(ask.SeriesID)
+	}
 	if s.asking() != nil {
 		s.shut++
 	}
@@ -441,5 +446,41 @@ func TestACircuitOutlivesTheProcess(t *testing.T) {
 				t.Errorf("the circuit is %s (%v), want %s", c.State, err, state)
 			}
 		})
+	}
+}
+
+// A Site that an operator pauses in the middle of a Pass is left alone from the next
+// read on; what was held of it is dropped, and no trouble is made of it (CIRC-3).
+func TestAPauseEndsThePass(t *testing.T) {
+	t.Parallel()
+	b := setup(t, map[string][]string{"a": {"ok"}, "b": {"unfetchable"}, "c": {"ok"}})
+	b.site.before = func(id string) {
+		if id != "b" {
+			return
+		}
+		c, err := b.db.Circuit(t.Context(), "t")
+		if err != nil {
+			t.Error(err)
+		}
+		next, _ := c.Next(circuit.Pause, time.Now(), "", time.Time{})
+		if moved, err := b.db.MoveCircuit(t.Context(), c, next); err != nil || !moved {
+			t.Error(moved, err)
+		}
+		b.lane.Halt()
+	}
+	b.turn(t)
+	if d := cmp.Diff([]string{"a", "b"}, b.site.asked); d != "" {
+		t.Errorf("reads (-want +got):\n%s", d)
+	}
+	if f := b.failures(t); len(f) != 0 {
+		t.Errorf("failure rows %v", f)
+	}
+	var reason, trouble string
+	if err := b.conn.QueryRow(t.Context(), "SELECT p.end_reason, l.trouble FROM scraper.poll_passes p JOIN scraper.poll_lanes l USING (site)").Scan(&reason, &trouble); err != nil || reason != "stopped" || trouble != "" {
+		t.Errorf("the Pass ended as %q, trouble %q (%v)", reason, trouble, err)
+	}
+	b.turn(t)
+	if len(b.site.asked) != 0 {
+		t.Errorf("asked for %v while paused", b.site.asked)
 	}
 }

@@ -119,7 +119,7 @@ func (p *pass) run(ctx context.Context) error {
 			if err != nil || !goOn || ctx.Err() != nil {
 				return err
 			}
-			if p.lane.retired.Load() {
+			if p.lane.retired.Load() || p.lane.halted.Load() {
 				p.row.EndReason = EndStopped
 				return p.settleBeforeLeaving(ctx)
 			}
@@ -136,6 +136,10 @@ func (p *pass) run(ctx context.Context) error {
 
 // settleBeforeLeaving asks the witness about the reads still held at the end.
 func (p *pass) settleBeforeLeaving(ctx context.Context) error {
+	if p.lane.halted.Load() {
+		// Not even a witness is asked of a Site that somebody has paused.
+		p.dropHeld(ctx)
+	}
 	if len(p.held) > 0 && ctx.Err() == nil {
 		_, err := p.callWitness(ctx)
 		return err

@@ -234,6 +234,35 @@ func (s *Server) ResumeSite(ctx context.Context, r *scraperv1.ResumeSiteRequest)
 	return &scraperv1.ResumeSiteResponse{Resumed: true}, nil
 }
 
+// PauseSite stops asking a Site: what is under way there ends with the read or
+// chapter it is at, and nothing is asked until an operator resumes it (CIRC-3).
+func (s *Server) PauseSite(ctx context.Context, r *scraperv1.PauseSiteRequest) (*scraperv1.PauseSiteResponse, error) {
+	if _, ok := s.Adapters.Get(r.GetSite()); !ok {
+		return nil, fault.Newf(fault.NotFound, "pause", r.GetSite(), "no such Site")
+	}
+	c, err := s.Store.Circuit(ctx, r.GetSite())
+	if err != nil {
+		return nil, err
+	}
+	next, ok := c.Next(circuit.Pause, time.Now(), "", time.Time{})
+	if !ok {
+		return &scraperv1.PauseSiteResponse{}, nil
+	}
+	moved, err := s.Store.MoveCircuit(ctx, c, next)
+	if err != nil {
+		return nil, err
+	}
+	if !moved {
+		return nil, fault.Newf(fault.Stale, "pause", r.GetSite(), "its circuit moved meanwhile")
+	}
+	s.Recorder.Acted("pause", source.Key{Site: r.GetSite()})
+	if s.Halt != nil {
+		s.Halt(r.GetSite())
+	}
+	s.Hub.QueueChanged()
+	return &scraperv1.PauseSiteResponse{Changed: true}, nil
+}
+
 // ListNewChapters lists announced chapters, newest first.
 func (s *Server) ListNewChapters(ctx context.Context, r *scraperv1.ListNewChaptersRequest) (*scraperv1.ListNewChaptersResponse, error) {
 	limit := int(r.GetLimit())

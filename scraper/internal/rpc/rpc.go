@@ -101,6 +101,8 @@ type Server struct {
 	// StopJob asks the unit of work under way for a Job to stop at its next
 	// checkpoint, once its row says so; a nil func asks nobody.
 	StopJob func(site string, jobID int64)
+	// Halt lets the Lane of a Site look at its circuit soon; nil where none is worked.
+	Halt func(site string)
 	// Probes tries one read of a paused Site; nil when nothing here can.
 	Probes Probes
 	// Paces sets and measures the Lanes' pace; nil when no Lane is worked here.

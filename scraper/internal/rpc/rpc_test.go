@@ -250,6 +250,27 @@ func TestResumeAsksBeforeTheSitesOwnTime(t *testing.T) {
 	}
 }
 
+// An operator pauses a Site, once however often it is said, and ends it by Resume.
+func TestPauseSite(t *testing.T) {
+	t.Parallel()
+	e := setup(t)
+	ctx := t.Context()
+	for _, changed := range []bool{true, false} {
+		if r, err := e.PauseSite(ctx, &scraperv1.PauseSiteRequest{Site: key.Site}); err != nil || r.GetChanged() != changed {
+			t.Errorf("%v, %v; want changed %v", r, err, changed)
+		}
+	}
+	if c, err := e.db.Circuit(ctx, key.Site); err != nil || c.State != circuit.Paused || c.Reason != circuit.Operator {
+		t.Errorf("the circuit is %+v (%v)", c, err)
+	}
+	if r, err := e.ResumeSite(ctx, &scraperv1.ResumeSiteRequest{Site: key.Site}); err != nil || !r.GetResumed() {
+		t.Errorf("resumed: %v, %v", r, err)
+	}
+	if _, err := e.PauseSite(ctx, &scraperv1.PauseSiteRequest{Site: "nosuch"}); status.Code(err) != codes.NotFound {
+		t.Errorf("no such Site: %v", err)
+	}
+}
+
 func TestRecogniseAndMove(t *testing.T) {
 	e := setup(t)
 	ctx := t.Context()

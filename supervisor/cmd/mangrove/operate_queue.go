@@ -15,17 +15,17 @@ func (queueCommand) Help() string {
 func (queueCommand) Run(con console) error { return handOver(con, "queue") }
 
 type pauseCommand struct {
-	Job string `arg:"" optional:"" help:"The Job's number."`
+	Job string `arg:"" optional:"" name:"site-or-job" help:"The Site's key, for example sample, or a Job's number."`
 	All bool   `help:"Hold all downloads."`
 }
 
 // Help is shown by `mangrove pause --help`.
 func (pauseCommand) Help() string {
-	return "Pauses one Job, or holds all downloads until mangrove release queue. What is under way ends its chapter first.\n\n" + operateCodes +
-		"Examples: mangrove pause 12, mangrove pause --all"
+	return "Pauses one Job, or a whole Site until mangrove resume, or holds all downloads until mangrove release queue. What is under way ends its Pass or chapter first.\n\n" + operateCodes +
+		"Examples: mangrove pause 12, mangrove pause sample, mangrove pause --all"
 }
 
-// Run pauses a Job or sets the operator's Hold.
+// Run pauses a Job or a Site, or sets the operator's Hold.
 func (c pauseCommand) Run(con console) error { return operateOnJob(con, "pause", c.Job, c.All) }
 
 type cancelCommand struct {

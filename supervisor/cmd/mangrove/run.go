@@ -29,7 +29,7 @@ type commands struct {
 	Reset    resetCommand    `cmd:"" name:"reset-budget" help:"Forgive a service its failures."`
 	Migrate  migrateCommand  `cmd:"" help:"Bring the database to this version."`
 	Queue    queueCommand    `cmd:"" help:"List the Jobs of the queue."`
-	Pause    pauseCommand    `cmd:"" help:"Pause a Job, or hold all downloads."`
+	Pause    pauseCommand    `cmd:"" help:"Pause a Job or a Site, or hold all downloads."`
 	Resume   resumeCommand   `cmd:"" help:"Let a paused Job go on, or ask a Site again whose circuit is paused or resting."`
 	Release  releaseCommand  `cmd:"" help:"End a Hold on all downloads."`
 	Retry    retryCommand    `cmd:"" help:"Put a Job that was set aside back in the queue."`

@@ -2909,6 +2909,98 @@ func (x *ResumeSiteResponse) GetAskedForQuietUntil() *timestamppb.Timestamp {
 	return nil
 }
 
+// PauseSiteRequest asks for a pause.
+type PauseSiteRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// site is the Site's key.
+	Site          string `protobuf:"bytes,1,opt,name=site,proto3" json:"site,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PauseSiteRequest) Reset() {
+	*x = PauseSiteRequest{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PauseSiteRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PauseSiteRequest) ProtoMessage() {}
+
+func (x *PauseSiteRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PauseSiteRequest.ProtoReflect.Descriptor instead.
+func (*PauseSiteRequest) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{39}
+}
+
+func (x *PauseSiteRequest) GetSite() string {
+	if x != nil {
+		return x.Site
+	}
+	return ""
+}
+
+// PauseSiteResponse says what came of it.
+type PauseSiteResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// changed is false when it was paused already.
+	Changed       bool `protobuf:"varint,1,opt,name=changed,proto3" json:"changed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PauseSiteResponse) Reset() {
+	*x = PauseSiteResponse{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PauseSiteResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PauseSiteResponse) ProtoMessage() {}
+
+func (x *PauseSiteResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PauseSiteResponse.ProtoReflect.Descriptor instead.
+func (*PauseSiteResponse) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{40}
+}
+
+func (x *PauseSiteResponse) GetChanged() bool {
+	if x != nil {
+		return x.Changed
+	}
+	return false
+}
+
 // ListNewChaptersRequest asks for announced chapters.
 type ListNewChaptersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2920,7 +3012,7 @@ type ListNewChaptersRequest struct {
 
 func (x *ListNewChaptersRequest) Reset() {
 	*x = ListNewChaptersRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[39]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2932,7 +3024,7 @@ func (x *ListNewChaptersRequest) String() string {
 func (*ListNewChaptersRequest) ProtoMessage() {}
 
 func (x *ListNewChaptersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[39]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2945,7 +3037,7 @@ func (x *ListNewChaptersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNewChaptersRequest.ProtoReflect.Descriptor instead.
 func (*ListNewChaptersRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{39}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ListNewChaptersRequest) GetLimit() int32 {
@@ -2970,7 +3062,7 @@ type NewChapter struct {
 
 func (x *NewChapter) Reset() {
 	*x = NewChapter{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[40]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2982,7 +3074,7 @@ func (x *NewChapter) String() string {
 func (*NewChapter) ProtoMessage() {}
 
 func (x *NewChapter) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[40]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2995,7 +3087,7 @@ func (x *NewChapter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NewChapter.ProtoReflect.Descriptor instead.
 func (*NewChapter) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{40}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *NewChapter) GetSeries() *Series {
@@ -3030,7 +3122,7 @@ type ListNewChaptersResponse struct {
 
 func (x *ListNewChaptersResponse) Reset() {
 	*x = ListNewChaptersResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[41]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3042,7 +3134,7 @@ func (x *ListNewChaptersResponse) String() string {
 func (*ListNewChaptersResponse) ProtoMessage() {}
 
 func (x *ListNewChaptersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[41]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3055,7 +3147,7 @@ func (x *ListNewChaptersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNewChaptersResponse.ProtoReflect.Descriptor instead.
 func (*ListNewChaptersResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{41}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ListNewChaptersResponse) GetChapters() []*NewChapter {
@@ -3074,7 +3166,7 @@ type GetStatusRequest struct {
 
 func (x *GetStatusRequest) Reset() {
 	*x = GetStatusRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[42]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3086,7 +3178,7 @@ func (x *GetStatusRequest) String() string {
 func (*GetStatusRequest) ProtoMessage() {}
 
 func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[42]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3099,7 +3191,7 @@ func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatusRequest.ProtoReflect.Descriptor instead.
 func (*GetStatusRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{42}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{44}
 }
 
 // GetStatusResponse is the scraper's state.
@@ -3133,7 +3225,7 @@ type GetStatusResponse struct {
 
 func (x *GetStatusResponse) Reset() {
 	*x = GetStatusResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[43]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3145,7 +3237,7 @@ func (x *GetStatusResponse) String() string {
 func (*GetStatusResponse) ProtoMessage() {}
 
 func (x *GetStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[43]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3158,7 +3250,7 @@ func (x *GetStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatusResponse.ProtoReflect.Descriptor instead.
 func (*GetStatusResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{43}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *GetStatusResponse) GetVersion() string {
@@ -3249,7 +3341,7 @@ type ListSeriesRequest struct {
 
 func (x *ListSeriesRequest) Reset() {
 	*x = ListSeriesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[44]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3261,7 +3353,7 @@ func (x *ListSeriesRequest) String() string {
 func (*ListSeriesRequest) ProtoMessage() {}
 
 func (x *ListSeriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[44]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3274,7 +3366,7 @@ func (x *ListSeriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSeriesRequest.ProtoReflect.Descriptor instead.
 func (*ListSeriesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{44}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ListSeriesRequest) GetOrigin() string {
@@ -3295,7 +3387,7 @@ type ListSeriesResponse struct {
 
 func (x *ListSeriesResponse) Reset() {
 	*x = ListSeriesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[45]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3307,7 +3399,7 @@ func (x *ListSeriesResponse) String() string {
 func (*ListSeriesResponse) ProtoMessage() {}
 
 func (x *ListSeriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[45]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3320,7 +3412,7 @@ func (x *ListSeriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSeriesResponse.ProtoReflect.Descriptor instead.
 func (*ListSeriesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{45}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ListSeriesResponse) GetSeries() []*Series {
@@ -3341,7 +3433,7 @@ type GetSeriesRequest struct {
 
 func (x *GetSeriesRequest) Reset() {
 	*x = GetSeriesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[46]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3353,7 +3445,7 @@ func (x *GetSeriesRequest) String() string {
 func (*GetSeriesRequest) ProtoMessage() {}
 
 func (x *GetSeriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[46]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3366,7 +3458,7 @@ func (x *GetSeriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSeriesRequest.ProtoReflect.Descriptor instead.
 func (*GetSeriesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{46}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *GetSeriesRequest) GetKey() *SeriesKey {
@@ -3387,7 +3479,7 @@ type GetSeriesResponse struct {
 
 func (x *GetSeriesResponse) Reset() {
 	*x = GetSeriesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[47]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3399,7 +3491,7 @@ func (x *GetSeriesResponse) String() string {
 func (*GetSeriesResponse) ProtoMessage() {}
 
 func (x *GetSeriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[47]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3412,7 +3504,7 @@ func (x *GetSeriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSeriesResponse.ProtoReflect.Descriptor instead.
 func (*GetSeriesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{47}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *GetSeriesResponse) GetState() *SeriesState {
@@ -3433,7 +3525,7 @@ type WatchSeriesRequest struct {
 
 func (x *WatchSeriesRequest) Reset() {
 	*x = WatchSeriesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[48]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3445,7 +3537,7 @@ func (x *WatchSeriesRequest) String() string {
 func (*WatchSeriesRequest) ProtoMessage() {}
 
 func (x *WatchSeriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[48]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3458,7 +3550,7 @@ func (x *WatchSeriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSeriesRequest.ProtoReflect.Descriptor instead.
 func (*WatchSeriesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{48}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *WatchSeriesRequest) GetKey() *SeriesKey {
@@ -3479,7 +3571,7 @@ type WatchSeriesResponse struct {
 
 func (x *WatchSeriesResponse) Reset() {
 	*x = WatchSeriesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[49]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3491,7 +3583,7 @@ func (x *WatchSeriesResponse) String() string {
 func (*WatchSeriesResponse) ProtoMessage() {}
 
 func (x *WatchSeriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[49]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3504,7 +3596,7 @@ func (x *WatchSeriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSeriesResponse.ProtoReflect.Descriptor instead.
 func (*WatchSeriesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{49}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *WatchSeriesResponse) GetState() *SeriesState {
@@ -3525,7 +3617,7 @@ type GetCoverRequest struct {
 
 func (x *GetCoverRequest) Reset() {
 	*x = GetCoverRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[50]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3537,7 +3629,7 @@ func (x *GetCoverRequest) String() string {
 func (*GetCoverRequest) ProtoMessage() {}
 
 func (x *GetCoverRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[50]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3550,7 +3642,7 @@ func (x *GetCoverRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCoverRequest.ProtoReflect.Descriptor instead.
 func (*GetCoverRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{50}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *GetCoverRequest) GetKey() *SeriesKey {
@@ -3575,7 +3667,7 @@ type GetCoverResponse struct {
 
 func (x *GetCoverResponse) Reset() {
 	*x = GetCoverResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[51]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3587,7 +3679,7 @@ func (x *GetCoverResponse) String() string {
 func (*GetCoverResponse) ProtoMessage() {}
 
 func (x *GetCoverResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[51]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3600,7 +3692,7 @@ func (x *GetCoverResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCoverResponse.ProtoReflect.Descriptor instead.
 func (*GetCoverResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{51}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *GetCoverResponse) GetMediaType() string {
@@ -3643,7 +3735,7 @@ type Follow struct {
 
 func (x *Follow) Reset() {
 	*x = Follow{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[52]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3655,7 +3747,7 @@ func (x *Follow) String() string {
 func (*Follow) ProtoMessage() {}
 
 func (x *Follow) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[52]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3668,7 +3760,7 @@ func (x *Follow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Follow.ProtoReflect.Descriptor instead.
 func (*Follow) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{52}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Follow) GetKey() *SeriesKey {
@@ -3723,7 +3815,7 @@ type ApplyFollowsRequest struct {
 
 func (x *ApplyFollowsRequest) Reset() {
 	*x = ApplyFollowsRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[53]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3735,7 +3827,7 @@ func (x *ApplyFollowsRequest) String() string {
 func (*ApplyFollowsRequest) ProtoMessage() {}
 
 func (x *ApplyFollowsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[53]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3748,7 +3840,7 @@ func (x *ApplyFollowsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyFollowsRequest.ProtoReflect.Descriptor instead.
 func (*ApplyFollowsRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{53}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *ApplyFollowsRequest) GetRevision() int64 {
@@ -3796,7 +3888,7 @@ type ApplyFollowsResponse struct {
 
 func (x *ApplyFollowsResponse) Reset() {
 	*x = ApplyFollowsResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[54]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3808,7 +3900,7 @@ func (x *ApplyFollowsResponse) String() string {
 func (*ApplyFollowsResponse) ProtoMessage() {}
 
 func (x *ApplyFollowsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[54]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3821,7 +3913,7 @@ func (x *ApplyFollowsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyFollowsResponse.ProtoReflect.Descriptor instead.
 func (*ApplyFollowsResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{54}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *ApplyFollowsResponse) GetRevision() int64 {
@@ -3863,7 +3955,7 @@ type RequestPollRequest struct {
 
 func (x *RequestPollRequest) Reset() {
 	*x = RequestPollRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[55]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3875,7 +3967,7 @@ func (x *RequestPollRequest) String() string {
 func (*RequestPollRequest) ProtoMessage() {}
 
 func (x *RequestPollRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[55]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3888,7 +3980,7 @@ func (x *RequestPollRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestPollRequest.ProtoReflect.Descriptor instead.
 func (*RequestPollRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{55}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *RequestPollRequest) GetKey() *SeriesKey {
@@ -3909,7 +4001,7 @@ type RequestPollResponse struct {
 
 func (x *RequestPollResponse) Reset() {
 	*x = RequestPollResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[56]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3921,7 +4013,7 @@ func (x *RequestPollResponse) String() string {
 func (*RequestPollResponse) ProtoMessage() {}
 
 func (x *RequestPollResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[56]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3934,7 +4026,7 @@ func (x *RequestPollResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestPollResponse.ProtoReflect.Descriptor instead.
 func (*RequestPollResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{56}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *RequestPollResponse) GetRequestedAt() *timestamppb.Timestamp {
@@ -3979,7 +4071,7 @@ type LibraryChange struct {
 
 func (x *LibraryChange) Reset() {
 	*x = LibraryChange{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[57]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3991,7 +4083,7 @@ func (x *LibraryChange) String() string {
 func (*LibraryChange) ProtoMessage() {}
 
 func (x *LibraryChange) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[57]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4004,7 +4096,7 @@ func (x *LibraryChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LibraryChange.ProtoReflect.Descriptor instead.
 func (*LibraryChange) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{57}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *LibraryChange) GetRevision() int64 {
@@ -4113,7 +4205,7 @@ type ListLibraryChangesRequest struct {
 
 func (x *ListLibraryChangesRequest) Reset() {
 	*x = ListLibraryChangesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[58]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4125,7 +4217,7 @@ func (x *ListLibraryChangesRequest) String() string {
 func (*ListLibraryChangesRequest) ProtoMessage() {}
 
 func (x *ListLibraryChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[58]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4138,7 +4230,7 @@ func (x *ListLibraryChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLibraryChangesRequest.ProtoReflect.Descriptor instead.
 func (*ListLibraryChangesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{58}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *ListLibraryChangesRequest) GetEpoch() string {
@@ -4177,7 +4269,7 @@ type ListLibraryChangesResponse struct {
 
 func (x *ListLibraryChangesResponse) Reset() {
 	*x = ListLibraryChangesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[59]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4189,7 +4281,7 @@ func (x *ListLibraryChangesResponse) String() string {
 func (*ListLibraryChangesResponse) ProtoMessage() {}
 
 func (x *ListLibraryChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[59]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4202,7 +4294,7 @@ func (x *ListLibraryChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLibraryChangesResponse.ProtoReflect.Descriptor instead.
 func (*ListLibraryChangesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{59}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *ListLibraryChangesResponse) GetEpoch() string {
@@ -4235,7 +4327,7 @@ type WatchLibraryRequest struct {
 
 func (x *WatchLibraryRequest) Reset() {
 	*x = WatchLibraryRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[60]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4247,7 +4339,7 @@ func (x *WatchLibraryRequest) String() string {
 func (*WatchLibraryRequest) ProtoMessage() {}
 
 func (x *WatchLibraryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[60]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4260,7 +4352,7 @@ func (x *WatchLibraryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchLibraryRequest.ProtoReflect.Descriptor instead.
 func (*WatchLibraryRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{60}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{62}
 }
 
 // WatchLibraryResponse tells the head.
@@ -4276,7 +4368,7 @@ type WatchLibraryResponse struct {
 
 func (x *WatchLibraryResponse) Reset() {
 	*x = WatchLibraryResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[61]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4288,7 +4380,7 @@ func (x *WatchLibraryResponse) String() string {
 func (*WatchLibraryResponse) ProtoMessage() {}
 
 func (x *WatchLibraryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[61]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4301,7 +4393,7 @@ func (x *WatchLibraryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchLibraryResponse.ProtoReflect.Descriptor instead.
 func (*WatchLibraryResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{61}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *WatchLibraryResponse) GetEpoch() string {
@@ -4361,7 +4453,7 @@ type Incident struct {
 
 func (x *Incident) Reset() {
 	*x = Incident{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[62]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4373,7 +4465,7 @@ func (x *Incident) String() string {
 func (*Incident) ProtoMessage() {}
 
 func (x *Incident) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[62]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4386,7 +4478,7 @@ func (x *Incident) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Incident.ProtoReflect.Descriptor instead.
 func (*Incident) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{62}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *Incident) GetId() int64 {
@@ -4527,7 +4619,7 @@ type Decision struct {
 
 func (x *Decision) Reset() {
 	*x = Decision{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[63]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4539,7 +4631,7 @@ func (x *Decision) String() string {
 func (*Decision) ProtoMessage() {}
 
 func (x *Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[63]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4552,7 +4644,7 @@ func (x *Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decision.ProtoReflect.Descriptor instead.
 func (*Decision) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{63}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *Decision) GetAt() *timestamppb.Timestamp {
@@ -4617,7 +4709,7 @@ type Evidence struct {
 
 func (x *Evidence) Reset() {
 	*x = Evidence{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[64]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4629,7 +4721,7 @@ func (x *Evidence) String() string {
 func (*Evidence) ProtoMessage() {}
 
 func (x *Evidence) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[64]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4642,7 +4734,7 @@ func (x *Evidence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evidence.ProtoReflect.Descriptor instead.
 func (*Evidence) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{64}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *Evidence) GetAddress() string {
@@ -4721,7 +4813,7 @@ type Header struct {
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[65]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4733,7 +4825,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[65]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4746,7 +4838,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{65}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *Header) GetName() string {
@@ -4778,7 +4870,7 @@ type ListIncidentsRequest struct {
 
 func (x *ListIncidentsRequest) Reset() {
 	*x = ListIncidentsRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[66]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4790,7 +4882,7 @@ func (x *ListIncidentsRequest) String() string {
 func (*ListIncidentsRequest) ProtoMessage() {}
 
 func (x *ListIncidentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[66]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4803,7 +4895,7 @@ func (x *ListIncidentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListIncidentsRequest.ProtoReflect.Descriptor instead.
 func (*ListIncidentsRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{66}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *ListIncidentsRequest) GetUnresolved() bool {
@@ -4842,7 +4934,7 @@ type ListIncidentsResponse struct {
 
 func (x *ListIncidentsResponse) Reset() {
 	*x = ListIncidentsResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[67]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4854,7 +4946,7 @@ func (x *ListIncidentsResponse) String() string {
 func (*ListIncidentsResponse) ProtoMessage() {}
 
 func (x *ListIncidentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[67]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4867,7 +4959,7 @@ func (x *ListIncidentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListIncidentsResponse.ProtoReflect.Descriptor instead.
 func (*ListIncidentsResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{67}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *ListIncidentsResponse) GetIncidents() []*Incident {
@@ -4902,7 +4994,7 @@ type GetIncidentRequest struct {
 
 func (x *GetIncidentRequest) Reset() {
 	*x = GetIncidentRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[68]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4914,7 +5006,7 @@ func (x *GetIncidentRequest) String() string {
 func (*GetIncidentRequest) ProtoMessage() {}
 
 func (x *GetIncidentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[68]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4927,7 +5019,7 @@ func (x *GetIncidentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetIncidentRequest.ProtoReflect.Descriptor instead.
 func (*GetIncidentRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{68}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *GetIncidentRequest) GetId() int64 {
@@ -4952,7 +5044,7 @@ type GetIncidentResponse struct {
 
 func (x *GetIncidentResponse) Reset() {
 	*x = GetIncidentResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[69]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4964,7 +5056,7 @@ func (x *GetIncidentResponse) String() string {
 func (*GetIncidentResponse) ProtoMessage() {}
 
 func (x *GetIncidentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[69]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4977,7 +5069,7 @@ func (x *GetIncidentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetIncidentResponse.ProtoReflect.Descriptor instead.
 func (*GetIncidentResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{69}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *GetIncidentResponse) GetIncident() *Incident {
@@ -5012,7 +5104,7 @@ type SaveIncidentRequest struct {
 
 func (x *SaveIncidentRequest) Reset() {
 	*x = SaveIncidentRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[70]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5024,7 +5116,7 @@ func (x *SaveIncidentRequest) String() string {
 func (*SaveIncidentRequest) ProtoMessage() {}
 
 func (x *SaveIncidentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[70]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5037,7 +5129,7 @@ func (x *SaveIncidentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaveIncidentRequest.ProtoReflect.Descriptor instead.
 func (*SaveIncidentRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{70}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *SaveIncidentRequest) GetId() int64 {
@@ -5060,7 +5152,7 @@ type SaveIncidentResponse struct {
 
 func (x *SaveIncidentResponse) Reset() {
 	*x = SaveIncidentResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[71]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5072,7 +5164,7 @@ func (x *SaveIncidentResponse) String() string {
 func (*SaveIncidentResponse) ProtoMessage() {}
 
 func (x *SaveIncidentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[71]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5085,7 +5177,7 @@ func (x *SaveIncidentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaveIncidentResponse.ProtoReflect.Descriptor instead.
 func (*SaveIncidentResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{71}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *SaveIncidentResponse) GetName() string {
@@ -5113,7 +5205,7 @@ type ResolveIncidentRequest struct {
 
 func (x *ResolveIncidentRequest) Reset() {
 	*x = ResolveIncidentRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[72]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5125,7 +5217,7 @@ func (x *ResolveIncidentRequest) String() string {
 func (*ResolveIncidentRequest) ProtoMessage() {}
 
 func (x *ResolveIncidentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[72]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5138,7 +5230,7 @@ func (x *ResolveIncidentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveIncidentRequest.ProtoReflect.Descriptor instead.
 func (*ResolveIncidentRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{72}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *ResolveIncidentRequest) GetId() int64 {
@@ -5159,7 +5251,7 @@ type ResolveIncidentResponse struct {
 
 func (x *ResolveIncidentResponse) Reset() {
 	*x = ResolveIncidentResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[73]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5171,7 +5263,7 @@ func (x *ResolveIncidentResponse) String() string {
 func (*ResolveIncidentResponse) ProtoMessage() {}
 
 func (x *ResolveIncidentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[73]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5184,7 +5276,7 @@ func (x *ResolveIncidentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveIncidentResponse.ProtoReflect.Descriptor instead.
 func (*ResolveIncidentResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{73}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *ResolveIncidentResponse) GetResolved() bool {
@@ -5419,7 +5511,11 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\tconfirmed\x18\x02 \x01(\bR\tconfirmed\"}\n" +
 	"\x12ResumeSiteResponse\x12\x18\n" +
 	"\aresumed\x18\x01 \x01(\bR\aresumed\x12M\n" +
-	"\x15asked_for_quiet_until\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x12askedForQuietUntil\".\n" +
+	"\x15asked_for_quiet_until\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x12askedForQuietUntil\"&\n" +
+	"\x10PauseSiteRequest\x12\x12\n" +
+	"\x04site\x18\x01 \x01(\tR\x04site\"-\n" +
+	"\x11PauseSiteResponse\x12\x18\n" +
+	"\achanged\x18\x01 \x01(\bR\achanged\".\n" +
 	"\x16ListNewChaptersRequest\x12\x14\n" +
 	"\x05limit\x18\x01 \x01(\x05R\x05limit\"\xb8\x01\n" +
 	"\n" +
@@ -5583,7 +5679,7 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\x16ResolveIncidentRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\"5\n" +
 	"\x17ResolveIncidentResponse\x12\x1a\n" +
-	"\bresolved\x18\x01 \x01(\bR\bresolved2\xd0\x14\n" +
+	"\bresolved\x18\x01 \x01(\bR\bresolved2\xac\x15\n" +
 	"\x0eScraperService\x12Z\n" +
 	"\tGetStatus\x12%.mangrove.scraper.v1.GetStatusRequest\x1a&.mangrove.scraper.v1.GetStatusResponse\x12]\n" +
 	"\n" +
@@ -5607,7 +5703,8 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\fSetLanguages\x12(.mangrove.scraper.v1.SetLanguagesRequest\x1a).mangrove.scraper.v1.SetLanguagesResponse\x12Z\n" +
 	"\tListLanes\x12%.mangrove.scraper.v1.ListLanesRequest\x1a&.mangrove.scraper.v1.ListLanesResponse\x12]\n" +
 	"\n" +
-	"ResumeSite\x12&.mangrove.scraper.v1.ResumeSiteRequest\x1a'.mangrove.scraper.v1.ResumeSiteResponse\x12l\n" +
+	"ResumeSite\x12&.mangrove.scraper.v1.ResumeSiteRequest\x1a'.mangrove.scraper.v1.ResumeSiteResponse\x12Z\n" +
+	"\tPauseSite\x12%.mangrove.scraper.v1.PauseSiteRequest\x1a&.mangrove.scraper.v1.PauseSiteResponse\x12l\n" +
 	"\x0fListNewChapters\x12+.mangrove.scraper.v1.ListNewChaptersRequest\x1a,.mangrove.scraper.v1.ListNewChaptersResponse\x12u\n" +
 	"\x12ListLibraryChanges\x12..mangrove.scraper.v1.ListLibraryChangesRequest\x1a/.mangrove.scraper.v1.ListLibraryChangesResponse\x12e\n" +
 	"\fWatchLibrary\x12(.mangrove.scraper.v1.WatchLibraryRequest\x1a).mangrove.scraper.v1.WatchLibraryResponse0\x01\x12f\n" +
@@ -5628,7 +5725,7 @@ func file_mangrove_scraper_v1_scraper_proto_rawDescGZIP() []byte {
 	return file_mangrove_scraper_v1_scraper_proto_rawDescData
 }
 
-var file_mangrove_scraper_v1_scraper_proto_msgTypes = make([]protoimpl.MessageInfo, 74)
+var file_mangrove_scraper_v1_scraper_proto_msgTypes = make([]protoimpl.MessageInfo, 76)
 var file_mangrove_scraper_v1_scraper_proto_goTypes = []any{
 	(*SeriesKey)(nil),                   // 0: mangrove.scraper.v1.SeriesKey
 	(*Series)(nil),                      // 1: mangrove.scraper.v1.Series
@@ -5669,63 +5766,65 @@ var file_mangrove_scraper_v1_scraper_proto_goTypes = []any{
 	(*DescriptionProblem)(nil),          // 36: mangrove.scraper.v1.DescriptionProblem
 	(*ResumeSiteRequest)(nil),           // 37: mangrove.scraper.v1.ResumeSiteRequest
 	(*ResumeSiteResponse)(nil),          // 38: mangrove.scraper.v1.ResumeSiteResponse
-	(*ListNewChaptersRequest)(nil),      // 39: mangrove.scraper.v1.ListNewChaptersRequest
-	(*NewChapter)(nil),                  // 40: mangrove.scraper.v1.NewChapter
-	(*ListNewChaptersResponse)(nil),     // 41: mangrove.scraper.v1.ListNewChaptersResponse
-	(*GetStatusRequest)(nil),            // 42: mangrove.scraper.v1.GetStatusRequest
-	(*GetStatusResponse)(nil),           // 43: mangrove.scraper.v1.GetStatusResponse
-	(*ListSeriesRequest)(nil),           // 44: mangrove.scraper.v1.ListSeriesRequest
-	(*ListSeriesResponse)(nil),          // 45: mangrove.scraper.v1.ListSeriesResponse
-	(*GetSeriesRequest)(nil),            // 46: mangrove.scraper.v1.GetSeriesRequest
-	(*GetSeriesResponse)(nil),           // 47: mangrove.scraper.v1.GetSeriesResponse
-	(*WatchSeriesRequest)(nil),          // 48: mangrove.scraper.v1.WatchSeriesRequest
-	(*WatchSeriesResponse)(nil),         // 49: mangrove.scraper.v1.WatchSeriesResponse
-	(*GetCoverRequest)(nil),             // 50: mangrove.scraper.v1.GetCoverRequest
-	(*GetCoverResponse)(nil),            // 51: mangrove.scraper.v1.GetCoverResponse
-	(*Follow)(nil),                      // 52: mangrove.scraper.v1.Follow
-	(*ApplyFollowsRequest)(nil),         // 53: mangrove.scraper.v1.ApplyFollowsRequest
-	(*ApplyFollowsResponse)(nil),        // 54: mangrove.scraper.v1.ApplyFollowsResponse
-	(*RequestPollRequest)(nil),          // 55: mangrove.scraper.v1.RequestPollRequest
-	(*RequestPollResponse)(nil),         // 56: mangrove.scraper.v1.RequestPollResponse
-	(*LibraryChange)(nil),               // 57: mangrove.scraper.v1.LibraryChange
-	(*ListLibraryChangesRequest)(nil),   // 58: mangrove.scraper.v1.ListLibraryChangesRequest
-	(*ListLibraryChangesResponse)(nil),  // 59: mangrove.scraper.v1.ListLibraryChangesResponse
-	(*WatchLibraryRequest)(nil),         // 60: mangrove.scraper.v1.WatchLibraryRequest
-	(*WatchLibraryResponse)(nil),        // 61: mangrove.scraper.v1.WatchLibraryResponse
-	(*Incident)(nil),                    // 62: mangrove.scraper.v1.Incident
-	(*Decision)(nil),                    // 63: mangrove.scraper.v1.Decision
-	(*Evidence)(nil),                    // 64: mangrove.scraper.v1.Evidence
-	(*Header)(nil),                      // 65: mangrove.scraper.v1.Header
-	(*ListIncidentsRequest)(nil),        // 66: mangrove.scraper.v1.ListIncidentsRequest
-	(*ListIncidentsResponse)(nil),       // 67: mangrove.scraper.v1.ListIncidentsResponse
-	(*GetIncidentRequest)(nil),          // 68: mangrove.scraper.v1.GetIncidentRequest
-	(*GetIncidentResponse)(nil),         // 69: mangrove.scraper.v1.GetIncidentResponse
-	(*SaveIncidentRequest)(nil),         // 70: mangrove.scraper.v1.SaveIncidentRequest
-	(*SaveIncidentResponse)(nil),        // 71: mangrove.scraper.v1.SaveIncidentResponse
-	(*ResolveIncidentRequest)(nil),      // 72: mangrove.scraper.v1.ResolveIncidentRequest
-	(*ResolveIncidentResponse)(nil),     // 73: mangrove.scraper.v1.ResolveIncidentResponse
-	(*timestamppb.Timestamp)(nil),       // 74: google.protobuf.Timestamp
+	(*PauseSiteRequest)(nil),            // 39: mangrove.scraper.v1.PauseSiteRequest
+	(*PauseSiteResponse)(nil),           // 40: mangrove.scraper.v1.PauseSiteResponse
+	(*ListNewChaptersRequest)(nil),      // 41: mangrove.scraper.v1.ListNewChaptersRequest
+	(*NewChapter)(nil),                  // 42: mangrove.scraper.v1.NewChapter
+	(*ListNewChaptersResponse)(nil),     // 43: mangrove.scraper.v1.ListNewChaptersResponse
+	(*GetStatusRequest)(nil),            // 44: mangrove.scraper.v1.GetStatusRequest
+	(*GetStatusResponse)(nil),           // 45: mangrove.scraper.v1.GetStatusResponse
+	(*ListSeriesRequest)(nil),           // 46: mangrove.scraper.v1.ListSeriesRequest
+	(*ListSeriesResponse)(nil),          // 47: mangrove.scraper.v1.ListSeriesResponse
+	(*GetSeriesRequest)(nil),            // 48: mangrove.scraper.v1.GetSeriesRequest
+	(*GetSeriesResponse)(nil),           // 49: mangrove.scraper.v1.GetSeriesResponse
+	(*WatchSeriesRequest)(nil),          // 50: mangrove.scraper.v1.WatchSeriesRequest
+	(*WatchSeriesResponse)(nil),         // 51: mangrove.scraper.v1.WatchSeriesResponse
+	(*GetCoverRequest)(nil),             // 52: mangrove.scraper.v1.GetCoverRequest
+	(*GetCoverResponse)(nil),            // 53: mangrove.scraper.v1.GetCoverResponse
+	(*Follow)(nil),                      // 54: mangrove.scraper.v1.Follow
+	(*ApplyFollowsRequest)(nil),         // 55: mangrove.scraper.v1.ApplyFollowsRequest
+	(*ApplyFollowsResponse)(nil),        // 56: mangrove.scraper.v1.ApplyFollowsResponse
+	(*RequestPollRequest)(nil),          // 57: mangrove.scraper.v1.RequestPollRequest
+	(*RequestPollResponse)(nil),         // 58: mangrove.scraper.v1.RequestPollResponse
+	(*LibraryChange)(nil),               // 59: mangrove.scraper.v1.LibraryChange
+	(*ListLibraryChangesRequest)(nil),   // 60: mangrove.scraper.v1.ListLibraryChangesRequest
+	(*ListLibraryChangesResponse)(nil),  // 61: mangrove.scraper.v1.ListLibraryChangesResponse
+	(*WatchLibraryRequest)(nil),         // 62: mangrove.scraper.v1.WatchLibraryRequest
+	(*WatchLibraryResponse)(nil),        // 63: mangrove.scraper.v1.WatchLibraryResponse
+	(*Incident)(nil),                    // 64: mangrove.scraper.v1.Incident
+	(*Decision)(nil),                    // 65: mangrove.scraper.v1.Decision
+	(*Evidence)(nil),                    // 66: mangrove.scraper.v1.Evidence
+	(*Header)(nil),                      // 67: mangrove.scraper.v1.Header
+	(*ListIncidentsRequest)(nil),        // 68: mangrove.scraper.v1.ListIncidentsRequest
+	(*ListIncidentsResponse)(nil),       // 69: mangrove.scraper.v1.ListIncidentsResponse
+	(*GetIncidentRequest)(nil),          // 70: mangrove.scraper.v1.GetIncidentRequest
+	(*GetIncidentResponse)(nil),         // 71: mangrove.scraper.v1.GetIncidentResponse
+	(*SaveIncidentRequest)(nil),         // 72: mangrove.scraper.v1.SaveIncidentRequest
+	(*SaveIncidentResponse)(nil),        // 73: mangrove.scraper.v1.SaveIncidentResponse
+	(*ResolveIncidentRequest)(nil),      // 74: mangrove.scraper.v1.ResolveIncidentRequest
+	(*ResolveIncidentResponse)(nil),     // 75: mangrove.scraper.v1.ResolveIncidentResponse
+	(*timestamppb.Timestamp)(nil),       // 76: google.protobuf.Timestamp
 }
 var file_mangrove_scraper_v1_scraper_proto_depIdxs = []int32{
 	0,   // 0: mangrove.scraper.v1.Series.key:type_name -> mangrove.scraper.v1.SeriesKey
-	74,  // 1: mangrove.scraper.v1.Chapter.published_at:type_name -> google.protobuf.Timestamp
-	74,  // 2: mangrove.scraper.v1.Chapter.first_seen_at:type_name -> google.protobuf.Timestamp
-	74,  // 3: mangrove.scraper.v1.Chapter.gone_since:type_name -> google.protobuf.Timestamp
-	74,  // 4: mangrove.scraper.v1.Failure.failing_since:type_name -> google.protobuf.Timestamp
-	74,  // 5: mangrove.scraper.v1.Job.retry_at:type_name -> google.protobuf.Timestamp
-	74,  // 6: mangrove.scraper.v1.Job.changed_at:type_name -> google.protobuf.Timestamp
-	74,  // 7: mangrove.scraper.v1.Lane.circuit_since:type_name -> google.protobuf.Timestamp
-	74,  // 8: mangrove.scraper.v1.Lane.circuit_until:type_name -> google.protobuf.Timestamp
-	74,  // 9: mangrove.scraper.v1.Lane.trouble_since:type_name -> google.protobuf.Timestamp
+	76,  // 1: mangrove.scraper.v1.Chapter.published_at:type_name -> google.protobuf.Timestamp
+	76,  // 2: mangrove.scraper.v1.Chapter.first_seen_at:type_name -> google.protobuf.Timestamp
+	76,  // 3: mangrove.scraper.v1.Chapter.gone_since:type_name -> google.protobuf.Timestamp
+	76,  // 4: mangrove.scraper.v1.Failure.failing_since:type_name -> google.protobuf.Timestamp
+	76,  // 5: mangrove.scraper.v1.Job.retry_at:type_name -> google.protobuf.Timestamp
+	76,  // 6: mangrove.scraper.v1.Job.changed_at:type_name -> google.protobuf.Timestamp
+	76,  // 7: mangrove.scraper.v1.Lane.circuit_since:type_name -> google.protobuf.Timestamp
+	76,  // 8: mangrove.scraper.v1.Lane.circuit_until:type_name -> google.protobuf.Timestamp
+	76,  // 9: mangrove.scraper.v1.Lane.trouble_since:type_name -> google.protobuf.Timestamp
 	1,   // 10: mangrove.scraper.v1.SeriesState.series:type_name -> mangrove.scraper.v1.Series
 	2,   // 11: mangrove.scraper.v1.SeriesState.chapters:type_name -> mangrove.scraper.v1.Chapter
 	3,   // 12: mangrove.scraper.v1.SeriesState.failure:type_name -> mangrove.scraper.v1.Failure
 	4,   // 13: mangrove.scraper.v1.SeriesState.job:type_name -> mangrove.scraper.v1.Job
 	5,   // 14: mangrove.scraper.v1.SeriesState.lane:type_name -> mangrove.scraper.v1.Lane
-	74,  // 15: mangrove.scraper.v1.SeriesState.last_good_read:type_name -> google.protobuf.Timestamp
-	74,  // 16: mangrove.scraper.v1.SeriesState.next_poll_at:type_name -> google.protobuf.Timestamp
-	74,  // 17: mangrove.scraper.v1.SeriesState.forced_poll_at:type_name -> google.protobuf.Timestamp
-	74,  // 18: mangrove.scraper.v1.SeriesState.moved_at:type_name -> google.protobuf.Timestamp
+	76,  // 15: mangrove.scraper.v1.SeriesState.last_good_read:type_name -> google.protobuf.Timestamp
+	76,  // 16: mangrove.scraper.v1.SeriesState.next_poll_at:type_name -> google.protobuf.Timestamp
+	76,  // 17: mangrove.scraper.v1.SeriesState.forced_poll_at:type_name -> google.protobuf.Timestamp
+	76,  // 18: mangrove.scraper.v1.SeriesState.moved_at:type_name -> google.protobuf.Timestamp
 	0,   // 19: mangrove.scraper.v1.RecogniseAddressResponse.key:type_name -> mangrove.scraper.v1.SeriesKey
 	1,   // 20: mangrove.scraper.v1.RecogniseAddressResponse.known:type_name -> mangrove.scraper.v1.Series
 	1,   // 21: mangrove.scraper.v1.SearchSiteResponse.series:type_name -> mangrove.scraper.v1.Series
@@ -5734,37 +5833,37 @@ var file_mangrove_scraper_v1_scraper_proto_depIdxs = []int32{
 	0,   // 24: mangrove.scraper.v1.Move.from:type_name -> mangrove.scraper.v1.SeriesKey
 	0,   // 25: mangrove.scraper.v1.Move.to:type_name -> mangrove.scraper.v1.SeriesKey
 	0,   // 26: mangrove.scraper.v1.RequestPollsRequest.keys:type_name -> mangrove.scraper.v1.SeriesKey
-	74,  // 27: mangrove.scraper.v1.ListWorklistRequest.failing_before:type_name -> google.protobuf.Timestamp
+	76,  // 27: mangrove.scraper.v1.ListWorklistRequest.failing_before:type_name -> google.protobuf.Timestamp
 	1,   // 28: mangrove.scraper.v1.WorklistItem.series:type_name -> mangrove.scraper.v1.Series
 	3,   // 29: mangrove.scraper.v1.WorklistItem.failure:type_name -> mangrove.scraper.v1.Failure
-	74,  // 30: mangrove.scraper.v1.WorklistItem.last_good_read:type_name -> google.protobuf.Timestamp
-	74,  // 31: mangrove.scraper.v1.WorklistItem.next_poll_at:type_name -> google.protobuf.Timestamp
-	74,  // 32: mangrove.scraper.v1.WorklistItem.forced_poll_at:type_name -> google.protobuf.Timestamp
-	74,  // 33: mangrove.scraper.v1.WorklistItem.muted_at:type_name -> google.protobuf.Timestamp
+	76,  // 30: mangrove.scraper.v1.WorklistItem.last_good_read:type_name -> google.protobuf.Timestamp
+	76,  // 31: mangrove.scraper.v1.WorklistItem.next_poll_at:type_name -> google.protobuf.Timestamp
+	76,  // 32: mangrove.scraper.v1.WorklistItem.forced_poll_at:type_name -> google.protobuf.Timestamp
+	76,  // 33: mangrove.scraper.v1.WorklistItem.muted_at:type_name -> google.protobuf.Timestamp
 	17,  // 34: mangrove.scraper.v1.ListWorklistResponse.items:type_name -> mangrove.scraper.v1.WorklistItem
 	18,  // 35: mangrove.scraper.v1.ListWorklistResponse.counts:type_name -> mangrove.scraper.v1.OutcomeCount
 	5,   // 36: mangrove.scraper.v1.ListWorklistResponse.lanes:type_name -> mangrove.scraper.v1.Lane
-	74,  // 37: mangrove.scraper.v1.ListWorklistResponse.counting_since:type_name -> google.protobuf.Timestamp
+	76,  // 37: mangrove.scraper.v1.ListWorklistResponse.counting_since:type_name -> google.protobuf.Timestamp
 	0,   // 38: mangrove.scraper.v1.SetMutedRequest.keys:type_name -> mangrove.scraper.v1.SeriesKey
 	22,  // 39: mangrove.scraper.v1.GetSettingsResponse.sites:type_name -> mangrove.scraper.v1.SiteSettings
-	74,  // 40: mangrove.scraper.v1.Pass.started_at:type_name -> google.protobuf.Timestamp
-	74,  // 41: mangrove.scraper.v1.Pass.ended_at:type_name -> google.protobuf.Timestamp
+	76,  // 40: mangrove.scraper.v1.Pass.started_at:type_name -> google.protobuf.Timestamp
+	76,  // 41: mangrove.scraper.v1.Pass.ended_at:type_name -> google.protobuf.Timestamp
 	5,   // 42: mangrove.scraper.v1.LaneDetail.lane:type_name -> mangrove.scraper.v1.Lane
-	74,  // 43: mangrove.scraper.v1.LaneDetail.next_due_at:type_name -> google.protobuf.Timestamp
-	74,  // 44: mangrove.scraper.v1.LaneDetail.last_good_read:type_name -> google.protobuf.Timestamp
+	76,  // 43: mangrove.scraper.v1.LaneDetail.next_due_at:type_name -> google.protobuf.Timestamp
+	76,  // 44: mangrove.scraper.v1.LaneDetail.last_good_read:type_name -> google.protobuf.Timestamp
 	31,  // 45: mangrove.scraper.v1.LaneDetail.passes:type_name -> mangrove.scraper.v1.Pass
-	74,  // 46: mangrove.scraper.v1.LaneDetail.counting_since:type_name -> google.protobuf.Timestamp
-	74,  // 47: mangrove.scraper.v1.LaneDetail.retry_after:type_name -> google.protobuf.Timestamp
+	76,  // 46: mangrove.scraper.v1.LaneDetail.counting_since:type_name -> google.protobuf.Timestamp
+	76,  // 47: mangrove.scraper.v1.LaneDetail.retry_after:type_name -> google.protobuf.Timestamp
 	32,  // 48: mangrove.scraper.v1.ListLanesResponse.lanes:type_name -> mangrove.scraper.v1.LaneDetail
-	74,  // 49: mangrove.scraper.v1.ListLanesResponse.pruned_before:type_name -> google.protobuf.Timestamp
+	76,  // 49: mangrove.scraper.v1.ListLanesResponse.pruned_before:type_name -> google.protobuf.Timestamp
 	35,  // 50: mangrove.scraper.v1.ListLanesResponse.unread:type_name -> mangrove.scraper.v1.UnreadDescription
 	36,  // 51: mangrove.scraper.v1.UnreadDescription.problems:type_name -> mangrove.scraper.v1.DescriptionProblem
-	74,  // 52: mangrove.scraper.v1.ResumeSiteResponse.asked_for_quiet_until:type_name -> google.protobuf.Timestamp
+	76,  // 52: mangrove.scraper.v1.ResumeSiteResponse.asked_for_quiet_until:type_name -> google.protobuf.Timestamp
 	1,   // 53: mangrove.scraper.v1.NewChapter.series:type_name -> mangrove.scraper.v1.Series
 	2,   // 54: mangrove.scraper.v1.NewChapter.chapter:type_name -> mangrove.scraper.v1.Chapter
-	74,  // 55: mangrove.scraper.v1.NewChapter.announced_at:type_name -> google.protobuf.Timestamp
-	40,  // 56: mangrove.scraper.v1.ListNewChaptersResponse.chapters:type_name -> mangrove.scraper.v1.NewChapter
-	74,  // 57: mangrove.scraper.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
+	76,  // 55: mangrove.scraper.v1.NewChapter.announced_at:type_name -> google.protobuf.Timestamp
+	42,  // 56: mangrove.scraper.v1.ListNewChaptersResponse.chapters:type_name -> mangrove.scraper.v1.NewChapter
+	76,  // 57: mangrove.scraper.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
 	5,   // 58: mangrove.scraper.v1.GetStatusResponse.lanes:type_name -> mangrove.scraper.v1.Lane
 	1,   // 59: mangrove.scraper.v1.ListSeriesResponse.series:type_name -> mangrove.scraper.v1.Series
 	0,   // 60: mangrove.scraper.v1.GetSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
@@ -5773,34 +5872,34 @@ var file_mangrove_scraper_v1_scraper_proto_depIdxs = []int32{
 	6,   // 63: mangrove.scraper.v1.WatchSeriesResponse.state:type_name -> mangrove.scraper.v1.SeriesState
 	0,   // 64: mangrove.scraper.v1.GetCoverRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
 	0,   // 65: mangrove.scraper.v1.Follow.key:type_name -> mangrove.scraper.v1.SeriesKey
-	52,  // 66: mangrove.scraper.v1.ApplyFollowsRequest.follows:type_name -> mangrove.scraper.v1.Follow
+	54,  // 66: mangrove.scraper.v1.ApplyFollowsRequest.follows:type_name -> mangrove.scraper.v1.Follow
 	0,   // 67: mangrove.scraper.v1.ApplyFollowsRequest.unfollowed:type_name -> mangrove.scraper.v1.SeriesKey
 	0,   // 68: mangrove.scraper.v1.ApplyFollowsResponse.unknown:type_name -> mangrove.scraper.v1.SeriesKey
 	13,  // 69: mangrove.scraper.v1.ApplyFollowsResponse.moved:type_name -> mangrove.scraper.v1.Move
 	0,   // 70: mangrove.scraper.v1.RequestPollRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	74,  // 71: mangrove.scraper.v1.RequestPollResponse.requested_at:type_name -> google.protobuf.Timestamp
+	76,  // 71: mangrove.scraper.v1.RequestPollResponse.requested_at:type_name -> google.protobuf.Timestamp
 	0,   // 72: mangrove.scraper.v1.LibraryChange.key:type_name -> mangrove.scraper.v1.SeriesKey
 	2,   // 73: mangrove.scraper.v1.LibraryChange.chapter:type_name -> mangrove.scraper.v1.Chapter
-	74,  // 74: mangrove.scraper.v1.LibraryChange.published_at:type_name -> google.protobuf.Timestamp
+	76,  // 74: mangrove.scraper.v1.LibraryChange.published_at:type_name -> google.protobuf.Timestamp
 	1,   // 75: mangrove.scraper.v1.LibraryChange.series:type_name -> mangrove.scraper.v1.Series
-	57,  // 76: mangrove.scraper.v1.ListLibraryChangesResponse.changes:type_name -> mangrove.scraper.v1.LibraryChange
+	59,  // 76: mangrove.scraper.v1.ListLibraryChangesResponse.changes:type_name -> mangrove.scraper.v1.LibraryChange
 	0,   // 77: mangrove.scraper.v1.Incident.key:type_name -> mangrove.scraper.v1.SeriesKey
-	63,  // 78: mangrove.scraper.v1.Incident.decided:type_name -> mangrove.scraper.v1.Decision
-	74,  // 79: mangrove.scraper.v1.Incident.at:type_name -> google.protobuf.Timestamp
-	74,  // 80: mangrove.scraper.v1.Incident.last_at:type_name -> google.protobuf.Timestamp
-	74,  // 81: mangrove.scraper.v1.Incident.resolved_at:type_name -> google.protobuf.Timestamp
-	74,  // 82: mangrove.scraper.v1.Decision.at:type_name -> google.protobuf.Timestamp
-	65,  // 83: mangrove.scraper.v1.Evidence.headers:type_name -> mangrove.scraper.v1.Header
-	62,  // 84: mangrove.scraper.v1.ListIncidentsResponse.incidents:type_name -> mangrove.scraper.v1.Incident
-	62,  // 85: mangrove.scraper.v1.GetIncidentResponse.incident:type_name -> mangrove.scraper.v1.Incident
-	64,  // 86: mangrove.scraper.v1.GetIncidentResponse.evidence:type_name -> mangrove.scraper.v1.Evidence
-	42,  // 87: mangrove.scraper.v1.ScraperService.GetStatus:input_type -> mangrove.scraper.v1.GetStatusRequest
-	44,  // 88: mangrove.scraper.v1.ScraperService.ListSeries:input_type -> mangrove.scraper.v1.ListSeriesRequest
-	46,  // 89: mangrove.scraper.v1.ScraperService.GetSeries:input_type -> mangrove.scraper.v1.GetSeriesRequest
-	48,  // 90: mangrove.scraper.v1.ScraperService.WatchSeries:input_type -> mangrove.scraper.v1.WatchSeriesRequest
-	50,  // 91: mangrove.scraper.v1.ScraperService.GetCover:input_type -> mangrove.scraper.v1.GetCoverRequest
-	53,  // 92: mangrove.scraper.v1.ScraperService.ApplyFollows:input_type -> mangrove.scraper.v1.ApplyFollowsRequest
-	55,  // 93: mangrove.scraper.v1.ScraperService.RequestPoll:input_type -> mangrove.scraper.v1.RequestPollRequest
+	65,  // 78: mangrove.scraper.v1.Incident.decided:type_name -> mangrove.scraper.v1.Decision
+	76,  // 79: mangrove.scraper.v1.Incident.at:type_name -> google.protobuf.Timestamp
+	76,  // 80: mangrove.scraper.v1.Incident.last_at:type_name -> google.protobuf.Timestamp
+	76,  // 81: mangrove.scraper.v1.Incident.resolved_at:type_name -> google.protobuf.Timestamp
+	76,  // 82: mangrove.scraper.v1.Decision.at:type_name -> google.protobuf.Timestamp
+	67,  // 83: mangrove.scraper.v1.Evidence.headers:type_name -> mangrove.scraper.v1.Header
+	64,  // 84: mangrove.scraper.v1.ListIncidentsResponse.incidents:type_name -> mangrove.scraper.v1.Incident
+	64,  // 85: mangrove.scraper.v1.GetIncidentResponse.incident:type_name -> mangrove.scraper.v1.Incident
+	66,  // 86: mangrove.scraper.v1.GetIncidentResponse.evidence:type_name -> mangrove.scraper.v1.Evidence
+	44,  // 87: mangrove.scraper.v1.ScraperService.GetStatus:input_type -> mangrove.scraper.v1.GetStatusRequest
+	46,  // 88: mangrove.scraper.v1.ScraperService.ListSeries:input_type -> mangrove.scraper.v1.ListSeriesRequest
+	48,  // 89: mangrove.scraper.v1.ScraperService.GetSeries:input_type -> mangrove.scraper.v1.GetSeriesRequest
+	50,  // 90: mangrove.scraper.v1.ScraperService.WatchSeries:input_type -> mangrove.scraper.v1.WatchSeriesRequest
+	52,  // 91: mangrove.scraper.v1.ScraperService.GetCover:input_type -> mangrove.scraper.v1.GetCoverRequest
+	55,  // 92: mangrove.scraper.v1.ScraperService.ApplyFollows:input_type -> mangrove.scraper.v1.ApplyFollowsRequest
+	57,  // 93: mangrove.scraper.v1.ScraperService.RequestPoll:input_type -> mangrove.scraper.v1.RequestPollRequest
 	14,  // 94: mangrove.scraper.v1.ScraperService.RequestPolls:input_type -> mangrove.scraper.v1.RequestPollsRequest
 	7,   // 95: mangrove.scraper.v1.ScraperService.RecogniseAddress:input_type -> mangrove.scraper.v1.RecogniseAddressRequest
 	9,   // 96: mangrove.scraper.v1.ScraperService.SearchSite:input_type -> mangrove.scraper.v1.SearchSiteRequest
@@ -5813,41 +5912,43 @@ var file_mangrove_scraper_v1_scraper_proto_depIdxs = []int32{
 	27,  // 103: mangrove.scraper.v1.ScraperService.SetLanguages:input_type -> mangrove.scraper.v1.SetLanguagesRequest
 	33,  // 104: mangrove.scraper.v1.ScraperService.ListLanes:input_type -> mangrove.scraper.v1.ListLanesRequest
 	37,  // 105: mangrove.scraper.v1.ScraperService.ResumeSite:input_type -> mangrove.scraper.v1.ResumeSiteRequest
-	39,  // 106: mangrove.scraper.v1.ScraperService.ListNewChapters:input_type -> mangrove.scraper.v1.ListNewChaptersRequest
-	58,  // 107: mangrove.scraper.v1.ScraperService.ListLibraryChanges:input_type -> mangrove.scraper.v1.ListLibraryChangesRequest
-	60,  // 108: mangrove.scraper.v1.ScraperService.WatchLibrary:input_type -> mangrove.scraper.v1.WatchLibraryRequest
-	66,  // 109: mangrove.scraper.v1.ScraperService.ListIncidents:input_type -> mangrove.scraper.v1.ListIncidentsRequest
-	68,  // 110: mangrove.scraper.v1.ScraperService.GetIncident:input_type -> mangrove.scraper.v1.GetIncidentRequest
-	70,  // 111: mangrove.scraper.v1.ScraperService.SaveIncident:input_type -> mangrove.scraper.v1.SaveIncidentRequest
-	72,  // 112: mangrove.scraper.v1.ScraperService.ResolveIncident:input_type -> mangrove.scraper.v1.ResolveIncidentRequest
-	43,  // 113: mangrove.scraper.v1.ScraperService.GetStatus:output_type -> mangrove.scraper.v1.GetStatusResponse
-	45,  // 114: mangrove.scraper.v1.ScraperService.ListSeries:output_type -> mangrove.scraper.v1.ListSeriesResponse
-	47,  // 115: mangrove.scraper.v1.ScraperService.GetSeries:output_type -> mangrove.scraper.v1.GetSeriesResponse
-	49,  // 116: mangrove.scraper.v1.ScraperService.WatchSeries:output_type -> mangrove.scraper.v1.WatchSeriesResponse
-	51,  // 117: mangrove.scraper.v1.ScraperService.GetCover:output_type -> mangrove.scraper.v1.GetCoverResponse
-	54,  // 118: mangrove.scraper.v1.ScraperService.ApplyFollows:output_type -> mangrove.scraper.v1.ApplyFollowsResponse
-	56,  // 119: mangrove.scraper.v1.ScraperService.RequestPoll:output_type -> mangrove.scraper.v1.RequestPollResponse
-	15,  // 120: mangrove.scraper.v1.ScraperService.RequestPolls:output_type -> mangrove.scraper.v1.RequestPollsResponse
-	8,   // 121: mangrove.scraper.v1.ScraperService.RecogniseAddress:output_type -> mangrove.scraper.v1.RecogniseAddressResponse
-	10,  // 122: mangrove.scraper.v1.ScraperService.SearchSite:output_type -> mangrove.scraper.v1.SearchSiteResponse
-	12,  // 123: mangrove.scraper.v1.ScraperService.MoveSeries:output_type -> mangrove.scraper.v1.MoveSeriesResponse
-	19,  // 124: mangrove.scraper.v1.ScraperService.ListWorklist:output_type -> mangrove.scraper.v1.ListWorklistResponse
-	21,  // 125: mangrove.scraper.v1.ScraperService.SetMuted:output_type -> mangrove.scraper.v1.SetMutedResponse
-	24,  // 126: mangrove.scraper.v1.ScraperService.GetSettings:output_type -> mangrove.scraper.v1.GetSettingsResponse
-	26,  // 127: mangrove.scraper.v1.ScraperService.SetAdaptiveInterval:output_type -> mangrove.scraper.v1.SetAdaptiveIntervalResponse
-	30,  // 128: mangrove.scraper.v1.ScraperService.SetPollInterval:output_type -> mangrove.scraper.v1.SetPollIntervalResponse
-	28,  // 129: mangrove.scraper.v1.ScraperService.SetLanguages:output_type -> mangrove.scraper.v1.SetLanguagesResponse
-	34,  // 130: mangrove.scraper.v1.ScraperService.ListLanes:output_type -> mangrove.scraper.v1.ListLanesResponse
-	38,  // 131: mangrove.scraper.v1.ScraperService.ResumeSite:output_type -> mangrove.scraper.v1.ResumeSiteResponse
-	41,  // 132: mangrove.scraper.v1.ScraperService.ListNewChapters:output_type -> mangrove.scraper.v1.ListNewChaptersResponse
-	59,  // 133: mangrove.scraper.v1.ScraperService.ListLibraryChanges:output_type -> mangrove.scraper.v1.ListLibraryChangesResponse
-	61,  // 134: mangrove.scraper.v1.ScraperService.WatchLibrary:output_type -> mangrove.scraper.v1.WatchLibraryResponse
-	67,  // 135: mangrove.scraper.v1.ScraperService.ListIncidents:output_type -> mangrove.scraper.v1.ListIncidentsResponse
-	69,  // 136: mangrove.scraper.v1.ScraperService.GetIncident:output_type -> mangrove.scraper.v1.GetIncidentResponse
-	71,  // 137: mangrove.scraper.v1.ScraperService.SaveIncident:output_type -> mangrove.scraper.v1.SaveIncidentResponse
-	73,  // 138: mangrove.scraper.v1.ScraperService.ResolveIncident:output_type -> mangrove.scraper.v1.ResolveIncidentResponse
-	113, // [113:139] is the sub-list for method output_type
-	87,  // [87:113] is the sub-list for method input_type
+	39,  // 106: mangrove.scraper.v1.ScraperService.PauseSite:input_type -> mangrove.scraper.v1.PauseSiteRequest
+	41,  // 107: mangrove.scraper.v1.ScraperService.ListNewChapters:input_type -> mangrove.scraper.v1.ListNewChaptersRequest
+	60,  // 108: mangrove.scraper.v1.ScraperService.ListLibraryChanges:input_type -> mangrove.scraper.v1.ListLibraryChangesRequest
+	62,  // 109: mangrove.scraper.v1.ScraperService.WatchLibrary:input_type -> mangrove.scraper.v1.WatchLibraryRequest
+	68,  // 110: mangrove.scraper.v1.ScraperService.ListIncidents:input_type -> mangrove.scraper.v1.ListIncidentsRequest
+	70,  // 111: mangrove.scraper.v1.ScraperService.GetIncident:input_type -> mangrove.scraper.v1.GetIncidentRequest
+	72,  // 112: mangrove.scraper.v1.ScraperService.SaveIncident:input_type -> mangrove.scraper.v1.SaveIncidentRequest
+	74,  // 113: mangrove.scraper.v1.ScraperService.ResolveIncident:input_type -> mangrove.scraper.v1.ResolveIncidentRequest
+	45,  // 114: mangrove.scraper.v1.ScraperService.GetStatus:output_type -> mangrove.scraper.v1.GetStatusResponse
+	47,  // 115: mangrove.scraper.v1.ScraperService.ListSeries:output_type -> mangrove.scraper.v1.ListSeriesResponse
+	49,  // 116: mangrove.scraper.v1.ScraperService.GetSeries:output_type -> mangrove.scraper.v1.GetSeriesResponse
+	51,  // 117: mangrove.scraper.v1.ScraperService.WatchSeries:output_type -> mangrove.scraper.v1.WatchSeriesResponse
+	53,  // 118: mangrove.scraper.v1.ScraperService.GetCover:output_type -> mangrove.scraper.v1.GetCoverResponse
+	56,  // 119: mangrove.scraper.v1.ScraperService.ApplyFollows:output_type -> mangrove.scraper.v1.ApplyFollowsResponse
+	58,  // 120: mangrove.scraper.v1.ScraperService.RequestPoll:output_type -> mangrove.scraper.v1.RequestPollResponse
+	15,  // 121: mangrove.scraper.v1.ScraperService.RequestPolls:output_type -> mangrove.scraper.v1.RequestPollsResponse
+	8,   // 122: mangrove.scraper.v1.ScraperService.RecogniseAddress:output_type -> mangrove.scraper.v1.RecogniseAddressResponse
+	10,  // 123: mangrove.scraper.v1.ScraperService.SearchSite:output_type -> mangrove.scraper.v1.SearchSiteResponse
+	12,  // 124: mangrove.scraper.v1.ScraperService.MoveSeries:output_type -> mangrove.scraper.v1.MoveSeriesResponse
+	19,  // 125: mangrove.scraper.v1.ScraperService.ListWorklist:output_type -> mangrove.scraper.v1.ListWorklistResponse
+	21,  // 126: mangrove.scraper.v1.ScraperService.SetMuted:output_type -> mangrove.scraper.v1.SetMutedResponse
+	24,  // 127: mangrove.scraper.v1.ScraperService.GetSettings:output_type -> mangrove.scraper.v1.GetSettingsResponse
+	26,  // 128: mangrove.scraper.v1.ScraperService.SetAdaptiveInterval:output_type -> mangrove.scraper.v1.SetAdaptiveIntervalResponse
+	30,  // 129: mangrove.scraper.v1.ScraperService.SetPollInterval:output_type -> mangrove.scraper.v1.SetPollIntervalResponse
+	28,  // 130: mangrove.scraper.v1.ScraperService.SetLanguages:output_type -> mangrove.scraper.v1.SetLanguagesResponse
+	34,  // 131: mangrove.scraper.v1.ScraperService.ListLanes:output_type -> mangrove.scraper.v1.ListLanesResponse
+	38,  // 132: mangrove.scraper.v1.ScraperService.ResumeSite:output_type -> mangrove.scraper.v1.ResumeSiteResponse
+	40,  // 133: mangrove.scraper.v1.ScraperService.PauseSite:output_type -> mangrove.scraper.v1.PauseSiteResponse
+	43,  // 134: mangrove.scraper.v1.ScraperService.ListNewChapters:output_type -> mangrove.scraper.v1.ListNewChaptersResponse
+	61,  // 135: mangrove.scraper.v1.ScraperService.ListLibraryChanges:output_type -> mangrove.scraper.v1.ListLibraryChangesResponse
+	63,  // 136: mangrove.scraper.v1.ScraperService.WatchLibrary:output_type -> mangrove.scraper.v1.WatchLibraryResponse
+	69,  // 137: mangrove.scraper.v1.ScraperService.ListIncidents:output_type -> mangrove.scraper.v1.ListIncidentsResponse
+	71,  // 138: mangrove.scraper.v1.ScraperService.GetIncident:output_type -> mangrove.scraper.v1.GetIncidentResponse
+	73,  // 139: mangrove.scraper.v1.ScraperService.SaveIncident:output_type -> mangrove.scraper.v1.SaveIncidentResponse
+	75,  // 140: mangrove.scraper.v1.ScraperService.ResolveIncident:output_type -> mangrove.scraper.v1.ResolveIncidentResponse
+	114, // [114:141] is the sub-list for method output_type
+	87,  // [87:114] is the sub-list for method input_type
 	87,  // [87:87] is the sub-list for extension type_name
 	87,  // [87:87] is the sub-list for extension extendee
 	0,   // [0:87] is the sub-list for field type_name
@@ -5865,7 +5966,7 @@ func file_mangrove_scraper_v1_scraper_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mangrove_scraper_v1_scraper_proto_rawDesc), len(file_mangrove_scraper_v1_scraper_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   74,
+			NumMessages:   76,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -41,6 +41,7 @@ const (
 	ScraperService_SetLanguages_FullMethodName        = "/mangrove.scraper.v1.ScraperService/SetLanguages"
 	ScraperService_ListLanes_FullMethodName           = "/mangrove.scraper.v1.ScraperService/ListLanes"
 	ScraperService_ResumeSite_FullMethodName          = "/mangrove.scraper.v1.ScraperService/ResumeSite"
+	ScraperService_PauseSite_FullMethodName           = "/mangrove.scraper.v1.ScraperService/PauseSite"
 	ScraperService_ListNewChapters_FullMethodName     = "/mangrove.scraper.v1.ScraperService/ListNewChapters"
 	ScraperService_ListLibraryChanges_FullMethodName  = "/mangrove.scraper.v1.ScraperService/ListLibraryChanges"
 	ScraperService_WatchLibrary_FullMethodName        = "/mangrove.scraper.v1.ScraperService/WatchLibrary"
@@ -94,6 +95,8 @@ type ScraperServiceClient interface {
 	ListLanes(ctx context.Context, in *ListLanesRequest, opts ...grpc.CallOption) (*ListLanesResponse, error)
 	// ResumeSite ends a pause or a rest of a Site's circuit: an operator's word (CIRC-3).
 	ResumeSite(ctx context.Context, in *ResumeSiteRequest, opts ...grpc.CallOption) (*ResumeSiteResponse, error)
+	// PauseSite stops asking a Site until an operator resumes it (CIRC-3).
+	PauseSite(ctx context.Context, in *PauseSiteRequest, opts ...grpc.CallOption) (*PauseSiteResponse, error)
 	// ListNewChapters lists chapters announced as new, newest first (POLL-12).
 	ListNewChapters(ctx context.Context, in *ListNewChaptersRequest, opts ...grpc.CallOption) (*ListNewChaptersResponse, error)
 	// ListLibraryChanges answers the library's changes after a cursor (OWN-4).
@@ -317,6 +320,16 @@ func (c *scraperServiceClient) ResumeSite(ctx context.Context, in *ResumeSiteReq
 	return out, nil
 }
 
+func (c *scraperServiceClient) PauseSite(ctx context.Context, in *PauseSiteRequest, opts ...grpc.CallOption) (*PauseSiteResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PauseSiteResponse)
+	err := c.cc.Invoke(ctx, ScraperService_PauseSite_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *scraperServiceClient) ListNewChapters(ctx context.Context, in *ListNewChaptersRequest, opts ...grpc.CallOption) (*ListNewChaptersResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListNewChaptersResponse)
@@ -440,6 +453,8 @@ type ScraperServiceServer interface {
 	ListLanes(context.Context, *ListLanesRequest) (*ListLanesResponse, error)
 	// ResumeSite ends a pause or a rest of a Site's circuit: an operator's word (CIRC-3).
 	ResumeSite(context.Context, *ResumeSiteRequest) (*ResumeSiteResponse, error)
+	// PauseSite stops asking a Site until an operator resumes it (CIRC-3).
+	PauseSite(context.Context, *PauseSiteRequest) (*PauseSiteResponse, error)
 	// ListNewChapters lists chapters announced as new, newest first (POLL-12).
 	ListNewChapters(context.Context, *ListNewChaptersRequest) (*ListNewChaptersResponse, error)
 	// ListLibraryChanges answers the library's changes after a cursor (OWN-4).
@@ -520,6 +535,9 @@ func (UnimplementedScraperServiceServer) ListLanes(context.Context, *ListLanesRe
 }
 func (UnimplementedScraperServiceServer) ResumeSite(context.Context, *ResumeSiteRequest) (*ResumeSiteResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ResumeSite not implemented")
+}
+func (UnimplementedScraperServiceServer) PauseSite(context.Context, *PauseSiteRequest) (*PauseSiteResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method PauseSite not implemented")
 }
 func (UnimplementedScraperServiceServer) ListNewChapters(context.Context, *ListNewChaptersRequest) (*ListNewChaptersResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListNewChapters not implemented")
@@ -898,6 +916,24 @@ func _ScraperService_ResumeSite_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ScraperService_PauseSite_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PauseSiteRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ScraperServiceServer).PauseSite(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ScraperService_PauseSite_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ScraperServiceServer).PauseSite(ctx, req.(*PauseSiteRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ScraperService_ListNewChapters_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListNewChaptersRequest)
 	if err := dec(in); err != nil {
@@ -1095,6 +1131,10 @@ var ScraperService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ResumeSite",
 			Handler:    _ScraperService_ResumeSite_Handler,
+		},
+		{
+			MethodName: "PauseSite",
+			Handler:    _ScraperService_PauseSite_Handler,
 		},
 		{
 			MethodName: "ListNewChapters",

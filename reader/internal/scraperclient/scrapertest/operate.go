@@ -160,6 +160,23 @@ func (s *Scraper) ListLanes(context.Context, *scraperv1.ListLanesRequest) (*scra
 	return &scraperv1.ListLanesResponse{Lanes: s.lanes, PrunedBefore: s.pruned, Unread: s.unread}, nil
 }
 
+// PauseSite pauses the circuit of a Lane that was set.
+func (s *Scraper) PauseSite(_ context.Context, r *scraperv1.PauseSiteRequest) (*scraperv1.PauseSiteResponse, error) {
+	found := false
+	s.change(func() {
+		for _, d := range s.lanes {
+			if d.GetLane().GetSite() == r.GetSite() {
+				found = true
+				d.Lane.Circuit, d.Lane.CircuitReason, d.Lane.CircuitSince = "paused", "operator", timestamppb.Now()
+			}
+		}
+	})
+	if !found {
+		return nil, fault.New(fault.NotFound, "pause", r.GetSite(), nil)
+	}
+	return &scraperv1.PauseSiteResponse{Changed: true}, nil
+}
+
 // ResumeSite closes the circuit of a Lane that was set, asking first where the
 // Site's own time has not passed.
 func (s *Scraper) ResumeSite(_ context.Context, r *scraperv1.ResumeSiteRequest) (*scraperv1.ResumeSiteResponse, error) {
