@@ -50,8 +50,13 @@ func TestAnIncidentIsShownAsText(t *testing.T) {
 	}
 	has(t, body, "<h1>Page list not understood</h1>", "Incident 1,043", "Pepper, chapter 91 · Sample", "&lt;script&gt;alert(1)&lt;/script&gt;", "<mark>[removed]</mark>",
 		"GET https://sample.example/c91  200  text/html  412 B\nserver: x", "whole, 1 secret removed", "1 answer before it", "Job 7781 is quarantined", "Sample is paused: two downloads",
-		"What stopped it: no list in the page", "and every other Site goes on.", "mangrove retry sample s", "38 kB, fit for a bug report", `href="/incidents/1043/bundle" download`, "Mark as seen to", `href="/sites/sample/s"`)
+		"What stopped it: no list in the page", "and every other Site goes on.", "mangrove retry sample s", "38 kB, fit for a bug report", `href="/incidents/1043/bundle" download`, "Mark as seen to", `href="/sites/sample/s"`,
+		`action="/jobs/7781"`, `name="back" value="/incidents/1043"`)
 	hasNot(t, body, "<script>alert", "This is over")
+	resp, _ = s.post(mo, "/jobs/7781", url.Values{"act": {"retry"}, "back": {"/incidents/1043"}})
+	if to := resp.Header.Get("Location"); resp.StatusCode == http.StatusSeeOther && !strings.HasPrefix(to, "/incidents/1043") {
+		t.Errorf("a retry leads to %q", to)
+	}
 	resp, body = s.get(mo, "/incidents/1043/bundle")
 	if resp.Header.Get("Content-Type") != "application/zip" || resp.Header.Get("Content-Disposition") != "attachment; filename=incident-1043.zip" || body != "PK bundle 1043" {
 		t.Errorf("the bundle is %v %q", resp.Header, body)

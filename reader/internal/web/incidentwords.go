@@ -155,6 +155,8 @@ type incidentHelp struct {
 	Text string
 	// Command is what an operator types, "" where nothing needs doing.
 	Command string
+	// Retry is where the form of the same act goes, "" without one.
+	Retry string
 	// Href leads where something can be done, Link says so.
 	Href, Link string
 }
@@ -166,6 +168,9 @@ func helpFor(in scraperclient.Incident) incidentHelp {
 	var h incidentHelp
 	if plainKey(in.Key.Site) && plainKey(in.Key.SeriesID) && (in.About == "job" || in.About == "chapter") {
 		h.Command = "mangrove retry " + in.Key.Site + " " + in.Key.SeriesID
+	}
+	if in.JobID > 0 && in.ResolvedAt.IsZero() && (in.About == "job" || in.About == "chapter") {
+		h.Retry = jobAddress(in.JobID)
 	}
 	switch in.Kind {
 	case "parser":

@@ -51,7 +51,7 @@ func backFrom(r *http.Request) string {
 		if q, err := scraperQueryOf(u.Query()); err == nil {
 			return q.address()
 		}
-	case u.Path == "/lanes" || strings.HasPrefix(u.Path, "/jobs/"):
+	case u.Path == "/lanes", strings.HasPrefix(u.Path, "/jobs/"), strings.HasPrefix(u.Path, "/incidents/"):
 		return u.Path
 	}
 	return scraperAddress
