@@ -171,6 +171,77 @@ CREATE TABLE reader.library_cursor (
 
 ALTER TABLE reader.library_cursor OWNER TO mangrove_owner;
 
+-- Name: notifications; Type: TABLE; Schema: reader; Owner: mangrove_owner
+
+CREATE TABLE reader.notifications (
+    id bigint NOT NULL,
+    destination_id bigint NOT NULL,
+    kind text NOT NULL,
+    key text NOT NULL,
+    text text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    seen_at timestamp with time zone NOT NULL,
+    sent_at timestamp with time zone,
+    CONSTRAINT notifications_kind_check CHECK ((kind = ANY (ARRAY['parked'::text, 'storage'::text, 'refused'::text, 'quarantined'::text, 'failing'::text, 'chapters'::text])))
+);
+
+ALTER TABLE reader.notifications OWNER TO mangrove_owner;
+
+-- Name: COLUMN notifications.seen_at; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.notifications.seen_at IS 'when it was last known to last, to a day';
+
+-- Name: notifications_id_seq; Type: SEQUENCE; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE reader.notifications ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME reader.notifications_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+-- Name: notify_destinations; Type: TABLE; Schema: reader; Owner: mangrove_owner
+
+CREATE TABLE reader.notify_destinations (
+    id bigint NOT NULL,
+    name text NOT NULL,
+    address text NOT NULL,
+    kinds text[] NOT NULL,
+    failing_days integer NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    next_at timestamp with time zone DEFAULT now() NOT NULL,
+    sent_at timestamp with time zone,
+    failed_at timestamp with time zone,
+    failure text DEFAULT ''::text NOT NULL,
+    tries integer DEFAULT 0 NOT NULL,
+    CONSTRAINT notify_destinations_failing_days_check CHECK (((failing_days >= 0) AND (failing_days <= 365))),
+    CONSTRAINT notify_destinations_kinds_check CHECK ((kinds <@ ARRAY['parked'::text, 'storage'::text, 'refused'::text, 'quarantined'::text, 'failing'::text, 'chapters'::text])),
+    CONSTRAINT notify_destinations_name_check CHECK ((name <> ''::text))
+);
+
+ALTER TABLE reader.notify_destinations OWNER TO mangrove_owner;
+
+-- Name: COLUMN notify_destinations.address; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.notify_destinations.address IS 'with its secrets; never shown, logged or exported';
+
+-- Name: COLUMN notify_destinations.next_at; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.notify_destinations.next_at IS 'when the next message may go';
+
+-- Name: notify_destinations_id_seq; Type: SEQUENCE; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE reader.notify_destinations ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME reader.notify_destinations_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 -- Name: pages; Type: TABLE; Schema: reader; Owner: mangrove_owner
 
 CREATE TABLE reader.pages (
@@ -875,6 +946,21 @@ ALTER TABLE ONLY reader.follow_revision
 ALTER TABLE ONLY reader.library_cursor
     ADD CONSTRAINT library_cursor_pkey PRIMARY KEY (singleton);
 
+-- Name: notifications notifications_destination_id_kind_key_key; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.notifications
+    ADD CONSTRAINT notifications_destination_id_kind_key_key UNIQUE (destination_id, kind, key);
+
+-- Name: notifications notifications_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.notifications
+    ADD CONSTRAINT notifications_pkey PRIMARY KEY (id);
+
+-- Name: notify_destinations notify_destinations_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.notify_destinations
+    ADD CONSTRAINT notify_destinations_pkey PRIMARY KEY (id);
+
 -- Name: pages pages_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
 
 ALTER TABLE ONLY reader.pages
@@ -1043,6 +1129,14 @@ CREATE INDEX bookmarks_series ON reader.bookmarks USING btree (site, series_id);
 
 CREATE INDEX books_path ON reader.books USING btree (path);
 
+-- Name: notifications_destination_id_at_idx; Type: INDEX; Schema: reader; Owner: mangrove_owner
+
+CREATE INDEX notifications_destination_id_at_idx ON reader.notifications USING btree (destination_id, at) WHERE (sent_at IS NULL);
+
+-- Name: notifications_seen_at_idx; Type: INDEX; Schema: reader; Owner: mangrove_owner
+
+CREATE INDEX notifications_seen_at_idx ON reader.notifications USING btree (seen_at);
+
 -- Name: progress_recent; Type: INDEX; Schema: reader; Owner: mangrove_owner
 
 CREATE INDEX progress_recent ON reader.progress USING btree (user_id, changed_at DESC);
@@ -1125,6 +1219,11 @@ ALTER TABLE ONLY reader.books
 
 ALTER TABLE ONLY reader.claim
     ADD CONSTRAINT claim_claimed_by_fkey FOREIGN KEY (claimed_by) REFERENCES reader.users(id) ON DELETE RESTRICT;
+
+-- Name: notifications notifications_destination_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.notifications
+    ADD CONSTRAINT notifications_destination_id_fkey FOREIGN KEY (destination_id) REFERENCES reader.notify_destinations(id) ON DELETE CASCADE;
 
 -- Name: pages pages_book_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
 
@@ -1237,6 +1336,14 @@ GRANT SELECT,UPDATE ON TABLE reader.follow_revision TO mangrove_reader;
 -- Name: TABLE library_cursor; Type: ACL; Schema: reader; Owner: mangrove_owner
 
 GRANT SELECT,UPDATE ON TABLE reader.library_cursor TO mangrove_reader;
+
+-- Name: TABLE notifications; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.notifications TO mangrove_reader;
+
+-- Name: TABLE notify_destinations; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.notify_destinations TO mangrove_reader;
 
 -- Name: TABLE pages; Type: ACL; Schema: reader; Owner: mangrove_owner
 

@@ -17,7 +17,12 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
-	err := run(ctx, os.Stderr)
+	var err error
+	if len(os.Args) > 1 && os.Args[1] == "tell-parked" {
+		err = tellParked(ctx, os.Args[2:])
+	} else {
+		err = run(ctx, os.Stderr)
+	}
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mangrove-reader:", err)

@@ -23,6 +23,7 @@ import (
 	"mangrove/reader/internal/account"
 	"mangrove/reader/internal/catalog"
 	"mangrove/reader/internal/follow"
+	"mangrove/reader/internal/notify"
 	"mangrove/reader/internal/pages"
 	"mangrove/reader/internal/scraperclient"
 	"mangrove/reader/internal/store"
@@ -81,6 +82,7 @@ func run(ctx context.Context, stderr io.Writer) error {
 	covers := pages.NewCovers(filepath.Join(cfg.DataDir, "reader", "covers"), picture.NewDecoder(2))
 	follower := catalog.NewFollower(st, scraper, files, log)
 	follows := follow.New(st, scraper, log)
+	told := notify.New(st, scraper, parkedFile(cfg), log)
 	accounts, err := account.New(ctx, st, account.NewArgon())
 	if err != nil {
 		return err
@@ -90,7 +92,7 @@ func run(ctx context.Context, stderr io.Writer) error {
 	defer stopWork()
 	stopping := make(chan struct{})
 	site, err := web.New(web.Options{
-		Accounts: accounts, Sessions: account.NewSessions(st.Sessions()), Shelves: st, Scraper: scraper, Follows: follows,
+		Accounts: accounts, Sessions: account.NewSessions(st.Sessions()), Shelves: st, Scraper: scraper, Follows: follows, Notify: told,
 		Catalog: follower, Database: db, Files: files, Covers: covers, Hosts: cfg.Hosts, Log: log, Stopping: stopping,
 	})
 	if err != nil {
@@ -118,6 +120,7 @@ func run(ctx context.Context, stderr io.Writer) error {
 		jobs.Go(func() { account.KeepCode(work, st, cfg.ClaimCodeFile(), log) })
 		jobs.Go(func() { follower.Run(work) })
 		jobs.Go(func() { follows.Run(work) })
+		jobs.Go(func() { told.Run(work) })
 		jobs.Go(func() { prune(work, st.Sessions(), log) })
 		jobs.Go(func() {
 			scraper.Run(work, scraperclient.Heard{
@@ -156,6 +159,24 @@ func run(ctx context.Context, stderr io.Writer) error {
 	jobs.Wait()
 	health.Stop(time.Second)
 	return fatal
+}
+
+// parkedFile is where the addresses lie that are told of a parked service.
+func parkedFile(cfg config.Config) string {
+	return filepath.Join(cfg.DataDir, "reader", "parked-addresses.json")
+}
+
+// tellParked is the supervisor's word that a service is parked, to everybody who
+// wants to know. It needs nothing but the file.
+func tellParked(ctx context.Context, args []string) error {
+	if len(args) != 2 {
+		return &config.SettingError{Name: "tell-parked", Problem: "it takes the service and why it is parked"}
+	}
+	cfg, err := config.FromEnvironment()
+	if err != nil {
+		return err
+	}
+	return notify.TellParked(ctx, parkedFile(cfg), args[0], args[1])
 }
 
 // prune removes sign-ins that have ended, now and then.

@@ -23,6 +23,7 @@ import (
 	"mangrove/reader/internal/account"
 	"mangrove/reader/internal/catalog"
 	"mangrove/reader/internal/follow"
+	"mangrove/reader/internal/notify"
 	"mangrove/reader/internal/pages"
 	"mangrove/reader/internal/pages/pagestest"
 	"mangrove/reader/internal/scraperclient"
@@ -78,7 +79,7 @@ func newSite(t *testing.T) *site {
 	stopping := make(chan struct{})
 	s.web, err = New(Options{
 		Accounts: accounts, Sessions: account.NewSessions(s.store.Sessions()), Shelves: s.store, Scraper: client,
-		Follows: follow.New(s.store, client, zap.NewNop()), Catalog: s.follower, Database: s.database, Files: files,
+		Follows: follow.New(s.store, client, zap.NewNop()), Notify: notify.New(s.store, client, filepath.Join(t.TempDir(), "parked.json"), zap.NewNop()), Catalog: s.follower, Database: s.database, Files: files,
 		Covers: pages.NewCovers(filepath.Join(t.TempDir(), "covers"), picture.NewDecoder(1)),
 		Hosts:  []string{"manga.example"}, Log: zap.NewNop(), Stopping: stopping,
 	})

@@ -84,6 +84,7 @@ type Options struct {
 	Shelves  Shelves
 	Scraper  Scraper
 	Follows  Follows
+	Notify   Notifying
 	Catalog  Catalog
 	Database Database
 	Files    *pages.Library
