@@ -12,6 +12,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"mangrove/internal/failpoint"
 	"mangrove/internal/fault"
 	"mangrove/internal/logging"
 	"mangrove/scraper/internal/source"
@@ -219,6 +220,9 @@ func (c *Client) send(ctx context.Context, r source.Request, before *partial) (*
 		}
 		out.NotModified = true
 		return out, nil, nil
+	}
+	if r.Want == source.WantImage {
+		failpoint.Reach(failpoint.PageRequested)
 	}
 	rest := before.follows(resp)
 	if before != nil && !rest && resp.StatusCode == http.StatusPartialContent {
