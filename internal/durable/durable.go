@@ -202,6 +202,10 @@ func Classify(op, path string, err error) error {
 	if errors.As(err, &f) {
 		return err
 	}
+	// The path once: said twice, it pushes the reason out of a line.
+	if at, ok := err.(*fs.PathError); ok {
+		path, err = at.Path, at.Err
+	}
 	return fault.New(fault.Storage, op, path, err)
 }
 

@@ -63,6 +63,8 @@ type world struct {
 	eye     *observer
 	// uid is who the scraper runs as; 0 is whoever runs the test.
 	uid uint32
+	// umask is the scraper's, where a test sets one.
+	umask string
 
 	cmd    *exec.Cmd
 	exited chan error
@@ -121,6 +123,9 @@ func (w *world) command(fault string, args ...string) *exec.Cmd {
 		w.t.Fatal(err)
 	}
 	cmd := exec.Command(bin, args...)
+	if w.umask != "" {
+		cmd = exec.Command("/bin/sh", append([]string{"-c", "umask " + w.umask + `; exec "$0" "$@"`, bin}, args...)...)
+	}
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "MANGROVE_DATA=" + w.data, "MANGROVE_LIBRARY=" + w.library, "MANGROVE_DATABASE_URL_FILE=" + filepath.Join(w.data, "scraper.url"),
 		"MANGROVE_SAMPLE_URL=" + w.site.URL, "MANGROVE_ALLOW_ADDRESSES=127.0.0.1", "MANGROVE_LOG_LEVEL=error", "FAULT_POINT=" + fault,
