@@ -36,6 +36,7 @@ var may = map[string][]string{
 	"internal/pgtest/cluster": {"internal/config", "internal/pgcluster", "internal/pgtest"},
 	"internal/pgtest/schema":  {"internal/pgcluster", "internal/pgtest", "migrations"},
 	"internal/fakesite":       {},
+	"internal/smalldisk":      {},
 	"internal/archtest":       {},
 	"internal/e2e":            {},
 

@@ -4,18 +4,13 @@ package faults
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
-	"syscall"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"mangrove/internal/fakesite"
+	"mangrove/internal/smalldisk"
 )
 
 // needRoot skips a test that mounts or changes users, and says so in the table.
@@ -27,78 +22,11 @@ func needRoot(t *testing.T) {
 	}
 }
 
-// mount mounts over a folder and returns what takes it away again.
-func mount(t *testing.T, source, dir, kind string, flags uintptr, options string) (unmount func()) {
-	t.Helper()
-	needRoot(t)
-	if err := unix.Mount(source, dir, kind, flags, options); err != nil {
-		note(func(s *score) { s.skipped = append(s.skipped, t.Name()+": "+err.Error()) })
-		t.Skipf("mount: %v", err)
-	}
-	var once sync.Once
-	unmount = func() {
-		once.Do(func() {
-			if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	t.Cleanup(unmount)
-	return unmount
-}
-
+// tmpfs is smalldisk.Mount, with a line in the table when it cannot be.
 func tmpfs(t *testing.T, dir, options string) (unmount func()) {
 	t.Helper()
-	return mount(t, "tmpfs", dir, "tmpfs", 0, options)
-}
-
-func bind(t *testing.T, from, dir string) (unmount func()) {
-	t.Helper()
-	return mount(t, from, dir, "", unix.MS_BIND, "")
-}
-
-func remount(t *testing.T, dir string, readOnly bool) {
-	t.Helper()
-	flags := uintptr(unix.MS_REMOUNT)
-	if readOnly {
-		flags |= unix.MS_RDONLY
-	}
-	if err := unix.Mount("tmpfs", dir, "tmpfs", flags, ""); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// fillBytes writes until there is no room.
-func fillBytes(path string) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = f.Close() }()
-	for size := 1 << 20; size > 0; {
-		if _, err = f.Write(make([]byte, size)); err != nil {
-			size /= 2
-		}
-	}
-	if !errors.Is(err, syscall.ENOSPC) {
-		return fmt.Errorf("the disk did not fill up: %w", err)
-	}
-	return nil
-}
-
-// fillNames makes files until there is no name left.
-func fillNames(dir string) error {
-	for i := range 100_000 {
-		f, err := os.Create(filepath.Join(dir, fmt.Sprint(".filler", i)))
-		if errors.Is(err, syscall.ENOSPC) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		_ = f.Close()
-	}
-	return errors.New("the names did not run out")
+	needRoot(t)
+	return smalldisk.Mount(t, dir, options)
 }
 
 // noFloor lets downloads use a small disk to its end.

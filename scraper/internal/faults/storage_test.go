@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"mangrove/internal/smalldisk"
 	scraperv1 "mangrove/proto/gen/scraper/v1"
 	"mangrove/scraper/internal/job"
 )
@@ -123,8 +124,8 @@ func TestInjectedStorageFaults(t *testing.T) {
 func TestTheDiskFillsUp(t *testing.T) {
 	t.Parallel()
 	for name, fill := range map[string]func(dir string) error{
-		"bytes": func(dir string) error { return fillBytes(filepath.Join(dir, ".filler")) },
-		"names": fillNames,
+		"bytes": smalldisk.Fill,
+		"names": smalldisk.FillNames,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -146,15 +147,7 @@ func TestTheDiskFillsUp(t *testing.T) {
 			w.start("")
 			w.follow()
 			w.onHold("no space left")
-			left, err := filepath.Glob(filepath.Join(w.library, ".filler*"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, f := range left {
-				if err := os.Remove(f); err != nil {
-					t.Fatal(err)
-				}
-			}
+			smalldisk.Free(t, w.library)
 			w.goesOn(images)
 		})
 	}
@@ -170,10 +163,10 @@ func TestReadOnly(t *testing.T) {
 	w.start("")
 	w.follow()
 	letGo := w.holdList("c-2")
-	remount(t, w.library, true)
+	smalldisk.ReadOnly(t, w.library, true)
 	letGo()
 	w.onHold("read-only")
-	remount(t, w.library, false)
+	smalldisk.ReadOnly(t, w.library, false)
 	w.goesOn(0)
 }
 
@@ -250,7 +243,8 @@ func TestUnmounted(t *testing.T) {
 	if err := os.Mkdir(real, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	unmount := bind(t, real, w.library)
+	needRoot(t)
+	unmount := smalldisk.Bind(t, real, w.library)
 	note(func(s *score) { s.faults++ })
 	w.start("")
 	w.follow()
@@ -277,7 +271,7 @@ func TestUnmounted(t *testing.T) {
 		t.Errorf("rows %v, %v; want the one chapter", rows, err)
 	}
 	note(func(s *score) { s.held++ })
-	bind(t, real, w.library)
+	smalldisk.Bind(t, real, w.library)
 	w.eye.away.Store(false)
 	w.goesOn(0)
 }
