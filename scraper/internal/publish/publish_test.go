@@ -243,9 +243,9 @@ func TestHostileTitles(t *testing.T) {
 			if err != nil || file.Adopted != (round == 1) {
 				t.Fatalf("%q, round %d: %+v, %v", title, round, file, err)
 			}
-			folded := strings.ToLower(norm.NFC.String(file.Path))
+			folded := strings.ToLower(norm.NFC.String(folder))
 			if other, twice := paths[folded]; twice && round == 0 {
-				t.Errorf("%q and %q share %q", title, other, file.Path)
+				t.Errorf("%q and %q share %q", title, other, folder)
 			}
 			paths[folded] = title
 		}
