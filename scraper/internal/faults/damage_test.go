@@ -78,8 +78,11 @@ func TestDamageBetweenRuns(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, 2, 4)
 			w.walk("archive.half:2")
+			w.eye.away.Store(true)
 			tt.damage(w)
 			w.start("")
+			w.until("the damage is mended", func(context.Context) bool { return len(w.site.digests) > 0 && w.site.pagesAsked() > 4 })
+			w.eye.away.Store(false)
 			again := 0
 			if tt.page >= 0 {
 				again = 1

@@ -29,14 +29,6 @@ func tmpfs(t *testing.T, dir, options string) (unmount func()) {
 	return smalldisk.Mount(t, dir, options)
 }
 
-// noFloor lets downloads use a small disk to its end.
-func (w *world) noFloor() {
-	w.t.Helper()
-	if _, err := w.db.Exec(context.Background(), "INSERT INTO scraper.settings (key, value) VALUES ('free_space_floor', '0')"); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
 // give makes everything of this world another user's, who runs the scraper from now on.
 func (w *world) give(uid int) {
 	w.t.Helper()

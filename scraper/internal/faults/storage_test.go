@@ -132,7 +132,6 @@ func TestTheDiskFillsUp(t *testing.T) {
 			w := newWorld(t, 2, 4)
 			tmpfs(t, w.library, "size=12m,nr_inodes=120")
 			note(func(s *score) { s.faults++ })
-			w.noFloor()
 			full := false
 			pages := w.site.pages()
 			w.site.Handle(imagePath("c-1", 2), http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -159,7 +158,6 @@ func TestReadOnly(t *testing.T) {
 	w := newWorld(t, 2, 4)
 	tmpfs(t, w.library, "size=12m")
 	note(func(s *score) { s.faults++ })
-	w.noFloor()
 	w.start("")
 	w.follow()
 	letGo := w.holdList("c-2")
