@@ -36,6 +36,8 @@ type stand struct {
 	*fakesite.Server
 	content fstest.MapFS
 	series  samplesite.Series
+	// pacing is the Site's, or what the operator chose.
+	pacing time.Duration
 	// digests are those of each chapter's pages, in order.
 	digests map[string][]string
 }
@@ -43,7 +45,7 @@ type stand struct {
 // newStand makes a Site of so many chapters of so many pages.
 func newStand(t *testing.T, chapters, pages int) *stand {
 	t.Helper()
-	s := &stand{Server: fakesite.Start(t), content: fstest.MapFS{}, digests: map[string][]string{}}
+	s := &stand{Server: fakesite.Start(t), content: fstest.MapFS{}, pacing: pacing, digests: map[string][]string{}}
 	s.series = samplesite.Series{ID: "pepper-and-carrot", Title: "Kill Bill & Co: \"Don't\"", Status: "ongoing", Language: "en", Direction: "ltr", Cover: "cover.png"}
 	s.content["cover.png"] = &fstest.MapFile{Data: noise(t, "cover")}
 	for c := range chapters {
@@ -132,7 +134,7 @@ func (s *stand) manners() (wrong []string, nearest time.Duration) {
 			wrong = append(wrong, fmt.Sprintf("%s was asked for with %d in flight", r.Path, r.InFlight))
 		}
 		for j, before := range requests[:i] {
-			took, least := r.At.Sub(before.At), time.Duration(i-j)*pacing
+			took, least := r.At.Sub(before.At), time.Duration(i-j)*s.pacing
 			if took < least-slack {
 				wrong = append(wrong, fmt.Sprintf("%d requests within %s, from %s to %s", i-j+1, took, before.Path, r.Path))
 			}

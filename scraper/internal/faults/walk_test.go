@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"mangrove/internal/fakesite"
 	scraperv1 "mangrove/proto/gen/scraper/v1"
@@ -57,6 +58,24 @@ func TestWalk(t *testing.T) {
 			w.walk(tt.kills...)
 			w.start("")
 			w.done(tt.again)
+		})
+	}
+}
+
+// TestAChosenPaceIsKept over a kill in the middle of the wait, and after a page (F08).
+func TestAChosenPaceIsKept(t *testing.T) {
+	t.Parallel()
+	for _, fault := range []string{"pacing.sleep:3", "page.named:1"} {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, 1, 2)
+			w.site.pacing = 2 * time.Second
+			if _, err := w.db.Exec(t.Context(), "INSERT INTO scraper.settings (key, value) VALUES ('pacing/sample', '2s')"); err != nil {
+				t.Fatal(err)
+			}
+			w.walk(fault)
+			w.start("")
+			w.done(1)
 		})
 	}
 }
