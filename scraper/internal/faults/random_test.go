@@ -38,7 +38,7 @@ func TestRandomKills(t *testing.T) {
 		if err := w.cmd.Process.Signal(syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
-		<-w.exited
+		_ = <-w.exited
 		note(func(s *score) { s.kills++ })
 		whole, _ = w.eye.look()
 		w.start("")

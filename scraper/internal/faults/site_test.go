@@ -101,11 +101,6 @@ func imagePath(chapter string, page int) string {
 	return fmt.Sprintf("/images/%s/p%02d.png", chapter, page)
 }
 
-// image is the scripted answer of a page, to be held or broken.
-func (s *stand) image(chapter string, page int) fakesite.Answer {
-	return fakesite.Bytes("image/png", s.content[fmt.Sprintf("%s/p%02d.png", chapter, page)].Data)
-}
-
 // again counts the pages that were asked for more than once, by how often.
 func (s *stand) again() (n int) {
 	asked := map[string]int{}

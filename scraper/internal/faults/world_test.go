@@ -175,7 +175,7 @@ func (w *world) stop() {
 	if w.cmd != nil {
 		_ = w.cmd.Process.Signal(syscall.SIGCONT)
 		_ = w.cmd.Process.Signal(syscall.SIGTERM)
-		<-w.exited
+		_ = <-w.exited
 		w.cmd, w.crashed = nil, false
 	}
 }
