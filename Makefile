@@ -39,8 +39,10 @@ bench: goversion ## Measure the scraper; print a table and write build/bench.jso
 nightly: goversion ## Run the random tests a hundred times as long
 	$(CLUSTER) go test -tags $(TAGS) -count=1 -timeout 7200s -run "Model|Newest|Bounds|Apart" ./scraper/... -args -rapid.checks=100000
 
-faults: goversion ## Kill the scraper at seeded moments; print a table and write build/faults.json
-	$(CLUSTER) go test -tags "$(TAGS) faults" -count=1 -timeout 900s -v ./scraper/internal/faults | grep -v "^=== "
+faults: goversion ## Kill the scraper at every step, let its disk fail; print a table and write build/faults.json
+	@mkdir -p $(ROOT)/build
+	$(CLUSTER) go test -tags "$(TAGS) faults" -count=1 -timeout 900s -parallel 6 -v ./scraper/internal/faults > $(ROOT)/build/faults.log; \
+	status=$$?; grep -vE "^ *=== " $(ROOT)/build/faults.log; exit $$status
 
 fuzz: goversion ## Run every fuzz target for a minute
 	deploy/fuzz.sh

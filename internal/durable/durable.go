@@ -5,16 +5,19 @@
 package durable
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/gofrs/flock"
 	"golang.org/x/sys/unix"
 
+	"mangrove/internal/failpoint"
 	"mangrove/internal/fault"
 )
 
@@ -26,9 +29,8 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Rename(tmp, path); err != nil {
-		_ = os.Remove(tmp)
-		return Classify("rename", path, err)
+	if err := Rename(tmp, path); err != nil {
+		return err
 	}
 	return SyncDir(filepath.Dir(path))
 }
@@ -41,41 +43,117 @@ func ReplaceFile(path string, data []byte, perm fs.FileMode) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Rename(tmp, path); err != nil {
-		_ = os.Remove(tmp)
-		return Classify("rename", path, err)
-	}
-	return nil
+	return Rename(tmp, path)
 }
 
+// writeTemp makes the file that takes path's place. Its mode is perm less what the
+// operator's umask takes away.
 func writeTemp(path string, data []byte, perm fs.FileMode, sync bool) (name string, err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".tmp-*")
+	name = filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp-"+rand.Text())
+	f, err := CreatePending(name, perm)
 	if err != nil {
-		return "", Classify("create", path, err)
+		return "", err
 	}
-	name = f.Name()
-	defer func() {
-		if err != nil {
-			_ = os.Remove(name)
-		}
-	}()
-	n, err := f.Write(data)
+	return name, fill(f, data, sync)
+}
+
+// WritePending makes path a new file that holds data, without any sync: for one
+// that does not count before it has its final name.
+func WritePending(path string, data []byte, perm fs.FileMode) error {
+	f, err := CreatePending(path, perm)
+	if err != nil {
+		return err
+	}
+	failpoint.Torn(failpoint.PageHalf, f, data)
+	return fill(f, data, false)
+}
+
+// CreatePending creates a new file for writing and reading. What stood there under
+// the name, a link included, is taken away: nothing is ever written through it.
+func CreatePending(path string, perm fs.FileMode) (*os.File, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, Classify("create", path, err)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+	return f, Classify("create", path, err)
+}
+
+// fill writes a file that was just created and closes it. One that fails is taken
+// away: a failed sync says nothing by being repeated, so nothing of it is kept.
+func fill(f *os.File, data []byte, sync bool) error {
+	failpoint.Torn(failpoint.FileHalf, f, data)
+	err := failpoint.Fail(failpoint.Write, f.Name())
+	n := len(data)
+	if err == nil {
+		n, err = f.Write(data)
+	}
 	if err == nil && n != len(data) {
 		err = fmt.Errorf("wrote %d of %d bytes", n, len(data))
 	}
-	if err == nil {
-		err = f.Chmod(perm)
-	}
 	if err == nil && sync {
-		err = f.Sync()
+		err = Sync(f)
 	}
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}
 	if err != nil {
-		return "", Classify("write", path, err)
+		_ = os.Remove(f.Name())
 	}
-	return name, nil
+	return Classify("write", f.Name(), err)
+}
+
+// Sync makes what was written to f durable. After a failure f is worth nothing,
+// also when a second call succeeds: the caller discards it and writes it anew.
+func Sync(f *os.File) error {
+	err := failpoint.Fail(failpoint.Sync, f.Name())
+	if err == nil {
+		err = f.Sync()
+	}
+	return Classify("sync", f.Name(), err)
+}
+
+// Rename gives a pending file its name, in the place of what stood there. A file
+// that cannot have it is taken away. It does not sync.
+func Rename(pending, path string) error {
+	err := failpoint.Fail(failpoint.Rename, path)
+	if err == nil {
+		err = os.Rename(pending, path)
+	}
+	if err != nil {
+		_ = os.Remove(pending)
+	}
+	return Classify("rename", path, err)
+}
+
+// MakeFolders makes those folders of the relative path rel that are missing below
+// root, which must be there. None may be a link: it would lead what is written
+// out of root; that is of class conflict.
+func MakeFolders(root, rel string) error {
+	dir := root
+	for part := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
+		dir = filepath.Join(dir, part)
+		err := failpoint.Fail(failpoint.Mkdir, dir)
+		if err == nil {
+			err = os.Mkdir(dir, 0o777)
+		}
+		if errors.Is(err, fs.ErrExist) {
+			err = IsFolder(dir)
+		}
+		if err != nil {
+			return Classify("create", dir, err)
+		}
+	}
+	return nil
+}
+
+// IsFolder returns nil when dir is a folder and no link to one. Another thing there
+// is of class conflict; one that is not there wraps fs.ErrNotExist.
+func IsFolder(dir string) error {
+	st, err := os.Lstat(dir)
+	if err == nil && !st.IsDir() {
+		return fault.Newf(fault.Conflict, "write into", dir, "it is no folder")
+	}
+	return Classify("look at", dir, err)
 }
 
 // SyncDir makes the names in dir durable.
@@ -84,14 +162,11 @@ func SyncDir(dir string) error {
 	if err != nil {
 		return Classify("open", dir, err)
 	}
-	err = d.Sync()
+	err = Sync(d)
 	if cerr := d.Close(); err == nil {
 		err = cerr
 	}
-	if err != nil {
-		return Classify("sync", dir, err)
-	}
-	return nil
+	return Classify("sync", dir, err)
 }
 
 // ErrExists is returned by RenameNoReplace when the final name is taken.
@@ -102,7 +177,10 @@ var ErrExists = errors.New("the name is taken")
 // system cannot do that in one step it links and unlinks (PUB-1). It does not
 // sync; the caller syncs the folder.
 func RenameNoReplace(from, to string) error {
-	err := unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
+	err := failpoint.Fail(failpoint.Rename, to)
+	if err == nil {
+		err = unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
+	}
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.ENOTSUP) {
 		if err = os.Link(from, to); err == nil {
 			err = os.Remove(from)
@@ -124,6 +202,10 @@ func Classify(op, path string, err error) error {
 	if errors.As(err, &f) {
 		return err
 	}
+	// The path once: said twice, it pushes the reason out of a line.
+	if at, ok := err.(*fs.PathError); ok {
+		path, err = at.Path, at.Err
+	}
 	return fault.New(fault.Storage, op, path, err)
 }
 
@@ -138,6 +220,8 @@ func Reason(err error) string {
 		return "file system is read-only"
 	case errors.Is(err, fs.ErrPermission):
 		return "permission denied"
+	case errors.Is(err, syscall.EXDEV):
+		return "another file system"
 	case errors.Is(err, syscall.EIO):
 		return "disk reported an input/output error"
 	case errors.Is(err, fs.ErrNotExist):

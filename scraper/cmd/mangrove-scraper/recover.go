@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"mangrove/internal/failpoint"
 	"mangrove/internal/fault"
 	"mangrove/scraper/internal/incident"
 	"mangrove/scraper/internal/job"
@@ -35,10 +36,12 @@ func (l *lanes) recover(ctx context.Context, site source.Site, db *store.Claim) 
 			l.recordJob(ctx, j, fault.New(fault.Unknown, "go on with", j.Key.String(), errors.New(j.Reason)))
 		}
 	}
+	failpoint.Reach(failpoint.RecoveryCrash)
 	n, err := db.RecoverJobs(ctx, []string{site.Key})
 	if err != nil {
 		return err
 	}
+	failpoint.Reach(failpoint.RecoveryJobs)
 	if n > 0 {
 		l.log.Info("Jobs that were under way go on from their checkpoints", zap.String("site", site.Key), zap.Int64("jobs", n))
 	}

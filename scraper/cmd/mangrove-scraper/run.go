@@ -15,6 +15,7 @@ import (
 
 	"mangrove/internal/config"
 	"mangrove/internal/durable"
+	"mangrove/internal/failpoint"
 	"mangrove/internal/fault"
 	"mangrove/internal/grpcserver"
 	"mangrove/internal/pg"
@@ -222,6 +223,7 @@ func prepare(ctx context.Context, cfg config.Config, db *store.Store, recorder *
 	if err != nil {
 		return err
 	}
+	failpoint.Reach(failpoint.StartStages)
 	for _, fingerprint := range committed {
 		if err := staging.Remove(cfg.LibraryDir, fingerprint); err != nil {
 			log.Warn("a committed stage could not be removed", zap.Error(err))

@@ -67,7 +67,7 @@ func folder(key source.Key) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// Save replaces the checkpoint at path whole. It is not synced: a lost machine
+// Save replaces the checkpoint at path, as Path gives it, whole. It is not synced: a lost machine
 // costs what resuming revalidates anyway, and a page must not cost a sync.
 func Save(path string, c Checkpoint) error {
 	c.Version = version
@@ -75,14 +75,16 @@ func Save(path string, c Checkpoint) error {
 	if err != nil {
 		return fault.New(fault.Unknown, "write", "a checkpoint", err)
 	}
-	err = durable.ReplaceFile(path, data, 0o644)
-	if errors.Is(err, os.ErrNotExist) {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return durable.Classify("create", filepath.Dir(path), err)
-		}
-		err = durable.ReplaceFile(path, data, 0o644)
+	// A library that is away is not made, and a link leads nothing out of it.
+	library := filepath.Clean(filepath.Join(filepath.Dir(path), "..", "..", ".."))
+	rel, err := filepath.Rel(library, filepath.Dir(path))
+	if err != nil {
+		return fault.New(fault.Unknown, "write", "a checkpoint", err)
 	}
-	return err
+	if err := durable.MakeFolders(library, rel); err != nil {
+		return err
+	}
+	return durable.ReplaceFile(path, data, 0o666)
 }
 
 // Load reads the checkpoint at path. A missing, torn or foreign one is reported

@@ -13,6 +13,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"golang.org/x/net/http/httpguts"
 
+	"mangrove/internal/failpoint"
 	"mangrove/internal/fault"
 	"mangrove/internal/logging"
 	"mangrove/scraper/internal/source"
@@ -26,9 +27,9 @@ type Slots interface {
 	Turns
 }
 
-// Turns is for who holds the slot of a page that asks for more by itself, in a
-// browser. Sent says that the page itself is asked for only now, from which the
-// pacing counts; Again returns when one more request may be sent.
+// Turns is for who holds a slot. Sent says that what it was granted for is asked
+// for only now, from which the pacing counts. Again is for a page in a browser that
+// asks for more by itself: it returns when one more request may be sent.
 type Turns interface {
 	Sent()
 	Again(ctx context.Context) error
@@ -180,7 +181,12 @@ func (c *Client) send(ctx context.Context, r source.Request, before *partial) (*
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var connected atomic.Bool
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
+		connected.Store(true)
+		// A name may have been slow to resolve, or this machine: the next request
+		// keeps its distance from when this one leaves.
+		c.o.Slots.Sent()
+	}})
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL, nil)
 	if err != nil {
 		return nil, nil, transportFault(r.URL, errScheme, true)
@@ -220,6 +226,9 @@ func (c *Client) send(ctx context.Context, r source.Request, before *partial) (*
 		}
 		out.NotModified = true
 		return out, nil, nil
+	}
+	if r.Want == source.WantImage {
+		failpoint.Reach(failpoint.PageRequested)
 	}
 	rest := before.follows(resp)
 	if before != nil && !rest && resp.StatusCode == http.StatusPartialContent {

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -358,5 +359,42 @@ func TestARateLimitsOwnHeaderIsRead(t *testing.T) {
 				t.Errorf("%v, until %v; want %v", err, f.RetryAfter, tt.want)
 			}
 		})
+	}
+}
+
+// leaving counts what was said to leave.
+type leaving struct {
+	anytime
+	sent atomic.Int32
+}
+
+func (l *leaving) Sent() { l.sent.Add(1) }
+
+// TestThePacingCountsFromWhenARequestLeaves: each request says when it does, a
+// redirect is one more, and what never leaves says nothing.
+func TestThePacingCountsFromWhenARequestLeaves(t *testing.T) {
+	t.Parallel()
+	s, _ := client(t)
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slots := &leaving{}
+	c := fetch.New(fetch.Options{
+		Site: source.Site{Key: "t", Hosts: []string{u.Host, "127.0.0.1:1"}}, Slots: slots, Identity: "Mangrove/test", FirstWait: time.Millisecond,
+		Guard: fetch.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}},
+	})
+	t.Cleanup(c.Close)
+	s.On("/a", fakesite.HTML("<html>"))
+	s.On("/old", fakesite.Answer{Status: 301, Header: header("Location", "/a")})
+	for _, tt := range []struct {
+		url  string
+		want int32
+	}{{s.URL + "/a", 1}, {s.URL + "/a", 1}, {s.URL + "/old", 2}, {"http://127.0.0.1:1/", 0}} {
+		slots.sent.Store(0)
+		_, _ = c.Get(t.Context(), source.Request{URL: tt.url, Want: source.WantHTML})
+		if got := slots.sent.Load(); got != tt.want {
+			t.Errorf("%s: %d requests were said to leave, want %d", tt.url, got, tt.want)
+		}
 	}
 }

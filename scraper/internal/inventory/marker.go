@@ -50,13 +50,13 @@ func (m *Marker) Establish(ctx context.Context) error {
 	if stored != "" {
 		return m.Check(ctx)
 	}
-	if err := os.MkdirAll(m.library, 0o755); err != nil {
+	if err := os.MkdirAll(m.library, 0o777); err != nil {
 		return durable.Classify("create", m.library, err)
 	}
 	id, err := m.read()
 	if errors.Is(err, fs.ErrNotExist) {
 		id = rand.Text()
-		err = durable.WriteFile(m.path(), []byte(id+"\n"), 0o644)
+		err = durable.WriteFile(m.path(), []byte(id+"\n"), 0o666)
 	}
 	if err != nil {
 		return durable.Classify("read", m.path(), err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mangrove/internal/cbz"
+	"mangrove/internal/failpoint"
 	"mangrove/internal/fault"
 	"mangrove/scraper/internal/checkpoint"
 	"mangrove/scraper/internal/live"
@@ -31,6 +32,7 @@ func (r *Runner) chapter(ctx context.Context, j Job, ch source.Chapter, stop <-c
 	if err != nil {
 		return err
 	}
+	failpoint.Reach(failpoint.ChapterStarted)
 	if start.Fetched >= maxFetches {
 		// Something keeps it from being known as done. Asking for it once more
 		// would only cost the Site (S-055).
@@ -67,6 +69,7 @@ func (r *Runner) chapter(ctx context.Context, j Job, ch source.Chapter, stop <-c
 	if err := r.Store.Commit(ctx, j, p); err != nil {
 		return err
 	}
+	failpoint.Reach(failpoint.ChapterCommitted)
 	r.Hub.SetProgress(j.Key, live.Progress{})
 	r.Hub.LibraryChanged()
 	r.published(ctx, j, ch.ID)

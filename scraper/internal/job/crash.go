@@ -23,11 +23,12 @@ const poisonReason = "the scraper crashed twice within an hour while this Job wa
 type Crashes interface {
 	// UnderWay lists the Jobs of a Site whose unit of work had begun and not ended.
 	UnderWay(ctx context.Context, site string) ([]Job, error)
-	// RecordCrash records one at now with the checkpoint's fingerprint then, and
-	// counts those of the Job after since with that fingerprint, this one included.
-	RecordCrash(ctx context.Context, j Job, fingerprint string, now, since time.Time) (int, error)
-	// Move is Store's.
-	Move(ctx context.Context, j Job, c Change) (Job, error)
+	// RecordCrash records one at now with the checkpoint's fingerprint then. When it
+	// is the limit-th of the Job after since with that fingerprint, the Job is moved
+	// as c says, and returned with poison true. Either all of it happens, and the
+	// Job's unit no longer counts as under way, or nothing: a start that is killed
+	// is no second crash of the Job.
+	RecordCrash(ctx context.Context, j Job, fingerprint string, now, since time.Time, limit int, c Change) (moved Job, poison bool, err error)
 }
 
 // AfterCrash records the crash that ended the run before this one with each Job
@@ -44,21 +45,17 @@ func AfterCrash(ctx context.Context, db Crashes, library string, site source.Sit
 		if c, ok := checkpoint.Load(checkpoint.Path(library, site, j.Key)); ok {
 			fingerprint = c.Fingerprint()
 		}
-		n, err := db.RecordCrash(ctx, j, fingerprint, now, now.Add(-poisonWithin))
-		if err != nil {
-			return poison, err
-		}
-		if n < poisonCrashes {
-			continue
-		}
-		moved, err := db.Move(ctx, j, Change{To: Quarantined, Class: fault.Unknown, Reason: poisonReason, Retries: j.Retries})
+		moved, last, err := db.RecordCrash(ctx, j, fingerprint, now, now.Add(-poisonWithin), poisonCrashes,
+			Change{To: Quarantined, Class: fault.Unknown, Reason: poisonReason, Retries: j.Retries})
 		if fault.Is(err, fault.Stale) {
 			continue
 		}
 		if err != nil {
 			return poison, err
 		}
-		poison = append(poison, moved)
+		if last {
+			poison = append(poison, moved)
+		}
 	}
 	return poison, nil
 }

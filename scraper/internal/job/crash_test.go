@@ -93,3 +93,31 @@ func TestPoison(t *testing.T) {
 		})
 	}
 }
+
+// TestAKilledStartIsNoSecondCrash: the crash is recorded once, whatever happens to
+// the start that recorded it (JOB-12, F16).
+func TestAKilledStartIsNoSecondCrash(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	if err := w.db.EnsureLane(t.Context(), "t"); err != nil {
+		t.Fatal(err)
+	}
+	w.inspected(t)
+	if err := w.db.SetActivity(t.Context(), "t", lane.Downloading, key.SeriesID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.db.Move(t.Context(), w.job(t), job.Change{To: job.Downloading}); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Date(2026, 12, 1, 3, 0, 0, 0, time.UTC)
+	for i := range 5 {
+		// Killed before what was under way is put back.
+		poison, err := job.AfterCrash(t.Context(), w.db, w.library, w.adapter.Site(), start.Add(time.Duration(i)*time.Second))
+		if err != nil || len(poison) != 0 {
+			t.Fatalf("start %d: poison %v, %v", i+1, poison, err)
+		}
+	}
+	if n, err := w.db.RecoverJobs(t.Context(), []string{"t"}); n != 1 || err != nil || w.job(t).State != job.Queued {
+		t.Errorf("recovered %d, %v; the Job is %s", n, err, w.job(t).State)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"mangrove/internal/failpoint"
 	"mangrove/internal/fault"
 	"mangrove/scraper/internal/incident"
 	"mangrove/scraper/internal/live"
@@ -257,6 +258,7 @@ func (r *Runner) Step(ctx context.Context, j Job) error {
 			return err
 		}
 	}
+	failpoint.Reach(failpoint.JobClaimed)
 	defer r.Hub.Changed(j.Key)
 	ch, ok, err := r.Store.NextChapter(ctx, j)
 	if err != nil {
@@ -279,6 +281,7 @@ func (r *Runner) Step(ctx context.Context, j Job) error {
 	}
 	switch class := fault.Of(err); {
 	case err == nil:
+		failpoint.Reach(failpoint.ChapterDone)
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -302,10 +305,12 @@ func (r *Runner) fail(ctx context.Context, j Job, cause error) error {
 	if !fault.Lookup(class).Job && class != fault.NotFound {
 		class = fault.Unknown
 	}
+	failpoint.Reach(failpoint.JobFailing)
 	moved, err := r.Store.Move(ctx, j, j.AfterFailure(class, Reason(cause), time.Now()))
 	if err != nil {
 		return errors.Join(cause, err)
 	}
+	failpoint.Reach(failpoint.JobFailed)
 	r.record(ctx, moved, cause)
 	return cause
 }

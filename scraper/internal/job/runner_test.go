@@ -97,7 +97,7 @@ type workshop struct {
 func drawing(t *testing.T, n int) []byte {
 	t.Helper()
 	img := image.NewGray(image.Rect(0, 0, 16, 16))
-	img.Set(n%16, n/16, color.White)
+	img.Set(n%16, n/16%16, color.White)
 	var buf bytes.Buffer
 	if err := png.Encode(&buf, img); err != nil {
 		t.Fatal(err)
@@ -184,14 +184,12 @@ func (w *workshop) published(t *testing.T) map[string][]string {
 			if err != nil {
 				t.Fatal(err)
 			}
-			h := sha256.New()
 			var buf bytes.Buffer
 			if _, err := buf.ReadFrom(p); err != nil {
 				t.Fatal(err)
 			}
 			_ = p.Close()
-			h.Write(buf.Bytes())
-			out[c.Chapter.ID] = append(out[c.Chapter.ID], hex.EncodeToString(h.Sum(nil)))
+			out[c.Chapter.ID] = append(out[c.Chapter.ID], sum(buf.Bytes()))
 		}
 		_ = f.Close()
 	}
@@ -202,11 +200,15 @@ func (w *workshop) served(chapters ...int) map[string][]string {
 	out := map[string][]string{}
 	for _, c := range chapters {
 		for p := range 3 {
-			sum := sha256.Sum256(w.images[fmt.Sprintf("/img/%d/%d.png", c, p)])
-			out[fmt.Sprint(c)] = append(out[fmt.Sprint(c)], hex.EncodeToString(sum[:]))
+			out[fmt.Sprint(c)] = append(out[fmt.Sprint(c)], sum(w.images[fmt.Sprintf("/img/%d/%d.png", c, p)]))
 		}
 	}
 	return out
+}
+
+func sum(data []byte) string {
+	digest := sha256.Sum256(data)
+	return hex.EncodeToString(digest[:])
 }
 
 func TestFromRequestedToDone(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"mangrove/internal/failpoint"
 	"mangrove/internal/fault"
 	"mangrove/scraper/internal/source"
 )
@@ -184,6 +185,7 @@ func (s *Slots) dispatch() {
 			return
 		}
 		if now := time.Now(); now.Before(s.next) {
+			failpoint.Reach(failpoint.PacingSleep)
 			if s.timer == nil {
 				s.timer = time.AfterFunc(s.next.Sub(now), func() {
 					s.mu.Lock()

@@ -10,6 +10,7 @@ import (
 
 	"mangrove/internal/cbz"
 	"mangrove/internal/durable"
+	"mangrove/internal/failpoint"
 	"mangrove/internal/fault"
 )
 
@@ -52,10 +53,16 @@ func Remove(library, path string) error {
 		return fault.Newf(fault.Unknown, "remove", path, "it is no file of the library's")
 	}
 	dir := filepath.Join(library, folder)
-	if err := os.Remove(filepath.Join(dir, name)); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
+	// Behind a link it would be somebody else's file.
+	err := durable.IsFolder(dir)
+	if err == nil {
+		failpoint.Reach(failpoint.FileRetiring)
+		err = os.Remove(filepath.Join(dir, name))
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
 		return durable.Classify("remove", path, err)
 	}
 	return durable.SyncDir(dir)

@@ -3,15 +3,20 @@ package publish_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"image"
 	"image/png"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"golang.org/x/text/unicode/norm"
 
 	"mangrove/internal/cbz"
 	"mangrove/internal/durable"
 	"mangrove/internal/fault"
+	"mangrove/internal/smalldisk"
 	"mangrove/scraper/internal/publish"
 	"mangrove/scraper/internal/source"
 	"mangrove/scraper/internal/staging"
@@ -132,8 +137,10 @@ func TestProbe(t *testing.T) {
 	if err := publish.Probe(library); err != nil {
 		t.Errorf("this file system publishes in the other tests: %v", err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(library, ".mangrove", ".probe*")); len(left) != 0 {
-		t.Errorf("the probe left %v", left)
+	for _, pattern := range []string{".mangrove-probe", ".mangrove/.probe*", ".mangrove/staging/*", ".mangrove/staging/.*"} {
+		if left, _ := filepath.Glob(filepath.Join(library, pattern)); len(left) != 0 {
+			t.Errorf("the probe left %v", left)
+		}
 	}
 	file := filepath.Join(library, "file")
 	if err := durable.WriteFile(file, nil, 0o644); err != nil {
@@ -141,5 +148,116 @@ func TestProbe(t *testing.T) {
 	}
 	if err := publish.Probe(file); !fault.Is(err, fault.Storage) {
 		t.Errorf("a library that is no folder: %v, want class storage", err)
+	}
+}
+
+// Staging on another file system is refused with both paths: nothing is copied
+// into place (PUB-1, F74, S-060).
+func TestProbeRefusesStagingElsewhere(t *testing.T) {
+	t.Parallel()
+	library := t.TempDir()
+	staging := filepath.Join(library, ".mangrove", "staging")
+	if err := os.MkdirAll(staging, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	unmount := smalldisk.Mount(t, staging, "size=1m")
+	err := publish.Probe(library)
+	if !fault.Is(err, fault.Storage) || !strings.Contains(err.Error(), staging+" is on another file system than "+library) {
+		t.Errorf("got %v, want class storage and both paths", err)
+	}
+	// And by a rename that nobody probed for, nothing half stands there.
+	s := staged(t, library, "1")
+	if _, err := publish.Publish(t.Context(), library, folder, name, cbz.ComicInfo{}, s); !fault.Is(err, fault.Storage) {
+		t.Errorf("got %v, want class storage", err)
+	}
+	if got := visible(t, library); len(got) != 0 {
+		t.Errorf("the folder shows %v", got)
+	}
+	unmount()
+	if err := publish.Probe(library); err != nil {
+		t.Errorf("on one file system: %v", err)
+	}
+}
+
+func TestProbeRefusesALink(t *testing.T) {
+	t.Parallel()
+	library, outside := t.TempDir(), t.TempDir()
+	if err := os.Symlink(outside, filepath.Join(library, ".mangrove")); err != nil {
+		t.Fatal(err)
+	}
+	if err := publish.Probe(library); !fault.Is(err, fault.Storage) {
+		t.Errorf("got %v, want class storage", err)
+	}
+	if left, err := os.ReadDir(outside); err != nil || len(left) != 0 {
+		t.Errorf("made outside: %v, %v", left, err)
+	}
+}
+
+// A chapter behind a link is neither adopted nor removed (F90).
+func TestWhatLiesBehindALinkIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	elsewhere, library := t.TempDir(), t.TempDir()
+	s := staged(t, elsewhere, "1")
+	if _, err := publish.Publish(t.Context(), elsewhere, folder, name, cbz.ComicInfo{}, s); err != nil {
+		t.Fatal(err)
+	}
+	m, _ := s.Manifest()
+	theirs := filepath.Join(elsewhere, folder, name)
+	if err := os.Symlink(filepath.Dir(theirs), filepath.Join(library, folder)); err != nil {
+		t.Fatal(err)
+	}
+	if _, found, err := publish.Adopt(library, folder, name, m.Fingerprint); !fault.Is(err, fault.Conflict) {
+		t.Errorf("adopted %v through a folder's link, %v; want class conflict", found, err)
+	}
+	if err := publish.Remove(library, folder+"/"+name); !fault.Is(err, fault.Conflict) {
+		t.Errorf("removed through a folder's link with %v, want class conflict", err)
+	}
+	if err := errors.Join(os.Remove(filepath.Join(library, folder)), os.Mkdir(filepath.Join(library, folder), 0o755), os.Symlink(theirs, filepath.Join(library, folder, name))); err != nil {
+		t.Fatal(err)
+	}
+	if _, found, err := publish.Adopt(library, folder, name, m.Fingerprint); !fault.Is(err, fault.Conflict) {
+		t.Errorf("adopted %v through a file's link, %v; want class conflict", found, err)
+	}
+	if _, err := os.Stat(theirs); err != nil {
+		t.Errorf("the file behind the link: %v", err)
+	}
+}
+
+// TestHostileTitles publishes under titles that no file system takes as they are
+// (S-020, S-021, S-022, S-023, S-024).
+func TestHostileTitles(t *testing.T) {
+	t.Parallel()
+	library := t.TempDir()
+	long := strings.Repeat("転", 85)
+	titles := []string{
+		"I give up ><", "What/If?", "CON", "aux.txt", `a:b|c*d"e`, "And Then...", "..", ".", "a/../../etc", "Wait ", long, long + "転", long + "転1", long + "転2",
+		"ガーデン", norm.NFD.String("ガーデン"), "Café Noir", norm.NFD.String("Café Noir"), "Ash", "ASH", "a\x00b", "\x1b[2J", "--help",
+	}
+	paths := map[string]string{}
+	for i, title := range titles {
+		key := fmt.Sprint("t\x00", i)
+		folder, name := cbz.FolderName(title, key), cbz.ChapterName(title, "1", "", title, key+"\x001")
+		s := staged(t, library, fmt.Sprint(i))
+		for round := range 2 { // again as after a restart: it is there already
+			file, err := publish.Publish(t.Context(), library, folder, name, cbz.ComicInfo{Series: title}, s)
+			if err != nil || file.Adopted != (round == 1) {
+				t.Fatalf("%q, round %d: %+v, %v", title, round, file, err)
+			}
+			folded := strings.ToLower(norm.NFC.String(folder))
+			if other, twice := paths[folded]; twice && round == 0 {
+				t.Errorf("%q and %q share %q", title, other, folder)
+			}
+			paths[folded] = title
+		}
+	}
+	files := 0
+	err := filepath.WalkDir(library, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.HasSuffix(path, ".cbz") {
+			files++
+		}
+		return err
+	})
+	if err != nil || files != len(titles) {
+		t.Errorf("%d files below the library, %v; want %d", files, err, len(titles))
 	}
 }

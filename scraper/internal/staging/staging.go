@@ -18,9 +18,11 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 
 	"mangrove/internal/cbz"
 	"mangrove/internal/durable"
+	"mangrove/internal/failpoint"
 	"mangrove/internal/fault"
 	"mangrove/internal/picture"
 	"mangrove/scraper/internal/source"
@@ -72,8 +74,11 @@ func (m Manifest) Fingerprint() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// folder is that of all stages, below the library.
+const folder = ".mangrove/staging"
+
 // Root is the folder of all stages of a library.
-func Root(library string) string { return filepath.Join(library, ".mangrove", "staging") }
+func Root(library string) string { return filepath.Join(library, folder) }
 
 // record is one accepted page, one line of pages.jsonl. It is appended before
 // the page gets its name, so that a named page always has its record.
@@ -95,8 +100,8 @@ type Stage struct {
 // Open opens or makes the stage of m and revalidates every page it keeps.
 func Open(library string, m Manifest) (*Stage, error) {
 	s := &Stage{dir: filepath.Join(Root(library), m.Fingerprint()), manifest: m, records: make([]cbz.PageRecord, len(m.Pages))}
-	if err := os.MkdirAll(s.dir, 0o755); err != nil {
-		return nil, durable.Classify("create", s.dir, err)
+	if err := durable.MakeFolders(library, filepath.Join(folder, m.Fingerprint())); err != nil {
+		return nil, err
 	}
 	note := filepath.Join(s.dir, "manifest.json")
 	if _, err := os.Stat(note); errors.Is(err, os.ErrNotExist) {
@@ -105,11 +110,14 @@ func Open(library string, m Manifest) (*Stage, error) {
 		if err != nil {
 			return nil, fault.New(fault.Unknown, "write", note, err)
 		}
-		if err := durable.ReplaceFile(note, data, 0o644); err != nil {
+		if err := durable.ReplaceFile(note, data, 0o666); err != nil {
 			return nil, err
 		}
 	}
-	journal, err := os.OpenFile(filepath.Join(s.dir, "pages.jsonl"), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+	journal, err := os.OpenFile(filepath.Join(s.dir, "pages.jsonl"), os.O_RDWR|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW, 0o666)
+	if errors.Is(err, syscall.ELOOP) {
+		return nil, fault.Newf(fault.Conflict, "open", s.dir, "its journal is a link")
+	}
 	if err != nil {
 		return nil, durable.Classify("open", s.dir, err)
 	}
@@ -154,8 +162,8 @@ func (s *Stage) revalidate() error {
 }
 
 func matches(path string, r cbz.PageRecord) (bool, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
+	f, err := openPlain(path)
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ELOOP) {
 		return false, nil
 	}
 	if err != nil {
@@ -168,6 +176,11 @@ func matches(path string, r cbz.PageRecord) (bool, error) {
 		return false, durable.Classify("read", path, err)
 	}
 	return n == r.Size && hex.EncodeToString(h.Sum(nil)) == r.SHA256, nil
+}
+
+// openPlain opens a file and no link: what lies elsewhere was not accepted here.
+func openPlain(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 }
 
 // Missing lists the pages still to be fetched, in order.
@@ -215,19 +228,33 @@ func (s *Stage) Accept(page int, data []byte) error {
 	}
 	// Hidden and pending until it is whole: such a name never counts.
 	pending := filepath.Join(s.dir, "."+r.Name+".part")
-	if err := os.WriteFile(pending, data, 0o644); err != nil {
-		return durable.Classify("write", pending, err)
+	if err := durable.WritePending(pending, data, 0o666); err != nil {
+		return err
 	}
+	failpoint.Reach(failpoint.PageWritten)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, err := s.journal.Write(append(line, '\n')); err != nil {
-		return durable.Classify("write", s.journal.Name(), err)
+	if err := s.note(append(line, '\n')); err != nil {
+		_ = os.Remove(pending)
+		return err
 	}
-	if err := os.Rename(pending, filepath.Join(s.dir, r.Name)); err != nil {
-		return durable.Classify("rename", pending, err)
+	failpoint.Reach(failpoint.PageRecorded)
+	if err := durable.Rename(pending, filepath.Join(s.dir, r.Name)); err != nil {
+		return err
 	}
+	failpoint.Reach(failpoint.PageNamed)
 	s.records[page] = r.PageRecord
 	return nil
+}
+
+// note appends one line to the journal. s.mu is held.
+func (s *Stage) note(line []byte) error {
+	failpoint.Torn(failpoint.JournalHalf, s.journal, line)
+	err := failpoint.Fail(failpoint.Write, s.journal.Name())
+	if err == nil {
+		_, err = s.journal.Write(line)
+	}
+	return durable.Classify("write", s.journal.Name(), err)
 }
 
 // Manifest returns the archive's own record of the pages; ok is false while
@@ -280,7 +307,7 @@ func (s *Stage) OpenPage(page int) (io.ReadCloser, error) {
 	s.mu.Lock()
 	name := s.records[page].Name
 	s.mu.Unlock()
-	f, err := os.Open(filepath.Join(s.dir, name))
+	f, err := openPlain(filepath.Join(s.dir, name))
 	if err != nil {
 		return nil, durable.Classify("open", name, err)
 	}
@@ -299,7 +326,17 @@ func Remove(library, fingerprint string) error {
 	if len(fingerprint) != 2*sha256.Size || bytes.ContainsAny([]byte(fingerprint), `/\.`) {
 		return fault.Newf(fault.Unknown, "remove", "a stage", "%q is no fingerprint", fingerprint)
 	}
+	// Below a link it would be somebody else's folder.
+	for _, dir := range []string{filepath.Dir(Root(library)), Root(library)} {
+		if err := durable.IsFolder(dir); err != nil {
+			if errors.Is(err, os.ErrNotExist) {
+				return nil
+			}
+			return err
+		}
+	}
 	dir := filepath.Join(Root(library), fingerprint)
+	failpoint.Reach(failpoint.StageRemoving)
 	return durable.Classify("remove", dir, os.RemoveAll(dir))
 }
 

@@ -184,3 +184,107 @@ func TestFingerprintsTellManifestsApart(t *testing.T) {
 		}
 	})
 }
+
+// A link in staging leads nothing out of the library, and is no page (F90).
+func TestALinkLeadsNothingOutOfStaging(t *testing.T) {
+	t.Parallel()
+	m := manifest(t, "1", 2)
+	stage := filepath.Join(folder, m.Fingerprint())
+	for _, at := range []string{".mangrove", folder, stage, filepath.Join(stage, "pages.jsonl")} {
+		library, outside := t.TempDir(), t.TempDir()
+		to := outside
+		if filepath.Ext(at) != "" && at != ".mangrove" {
+			to = filepath.Join(outside, "journal")
+		}
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(library, at)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(to, filepath.Join(library, at)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(library, m); !fault.Is(err, fault.Conflict) {
+			t.Errorf("a link at %s: %v, want class conflict", at, err)
+		}
+		if left, err := os.ReadDir(outside); err != nil || len(left) != 0 {
+			t.Errorf("a link at %s: made outside: %v, %v", at, left, err)
+		}
+		// Nor is a stage removed that lies elsewhere.
+		if to == outside && at != stage {
+			theirs := filepath.Join(outside, "staging", m.Fingerprint())
+			if at == folder {
+				theirs = filepath.Join(outside, m.Fingerprint())
+			}
+			if err := os.MkdirAll(theirs, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := Remove(library, m.Fingerprint()); !fault.Is(err, fault.Conflict) {
+				t.Errorf("a link at %s: removed with %v, want class conflict", at, err)
+			}
+			if _, err := os.Stat(theirs); err != nil {
+				t.Errorf("a link at %s: a folder outside was removed", at)
+			}
+		}
+	}
+	library, outside := t.TempDir(), t.TempDir()
+	s := open(t, library, m)
+	victim := filepath.Join(outside, "victim")
+	if err := os.WriteFile(victim, drawing(t, 0), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(victim, filepath.Join(s.Dir(), ".001.png.part")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Accept(0, drawing(t, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Accept(1, drawing(t, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(s.Dir(), "001.png")); err != nil {
+		t.Fatal(err)
+	}
+	// The same bytes, but not here.
+	if err := os.Symlink(victim, filepath.Join(s.Dir(), "001.png")); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]int{0}, open(t, library, m).Missing()); d != "" {
+		t.Errorf("missing with a link in a page's place:\n%s", d)
+	}
+	if _, err := s.OpenPage(0); err == nil {
+		t.Error("a page was read through a link")
+	}
+}
+
+// Stages of other releases are left alone, a hundred runs long (F85).
+func TestOldStagesAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	library := t.TempDir()
+	old := manifest(t, "old", 2)
+	kept := open(t, library, old)
+	if err := kept.Accept(0, drawing(t, 7)); err != nil {
+		t.Fatal(err)
+	}
+	for run := range 100 {
+		m := manifest(t, fmt.Sprint(run), 1)
+		s, err := Open(library, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Accept(0, drawing(t, run)); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := Remove(library, m.Fingerprint()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left, err := List(library)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{old.Fingerprint()}, left); d != "" || open(t, library, old).Done() != 1 {
+		t.Errorf("after a hundred runs:\n%s", d)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"mangrove/internal/failpoint"
 	"mangrove/internal/fault"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/queue"
@@ -39,6 +40,7 @@ func (s *Store) ActOnJob(ctx context.Context, a queue.Step) error {
 		case err != nil || !a.SetBack:
 			return err
 		}
+		failpoint.Reach(failpoint.RetryTold)
 		_, err = tx.Exec(ctx, s.sql.Get("RetryChapters"), a.ID)
 		return err
 	})

@@ -14,11 +14,25 @@ func (s *Store) UnderWay(ctx context.Context, site string) ([]job.Job, error) {
 	return s.jobs(ctx, "UnderWay", site)
 }
 
-// RecordCrash records a crash during j and counts those since with the same
-// fingerprint, this one included.
-func (s *Store) RecordCrash(ctx context.Context, j job.Job, fingerprint string, now, since time.Time) (n int, err error) {
-	err = s.db.QueryRow(ctx, s.sql.Get("RecordCrash"), j.ID, fingerprint, now, since).Scan(&n)
-	return n, classify("RecordCrash", err)
+// RecordCrash records a crash during j, whose unit is under way no longer, and
+// moves j when it is the limit-th since with the same fingerprint, in one transaction.
+func (s *Store) RecordCrash(ctx context.Context, j job.Job, fingerprint string, now, since time.Time, limit int, c job.Change) (moved job.Job, poison bool, err error) {
+	err = s.inTx(ctx, "RecordCrash", func(tx pgx.Tx) error {
+		n := 0
+		if err := tx.QueryRow(ctx, s.sql.Get("RecordCrash"), j.ID, fingerprint, now, since).Scan(&n); err != nil || n < limit {
+			return err
+		}
+		poison = true
+		moved, err = s.move(ctx, tx, j, c)
+		return err
+	})
+	if err != nil {
+		return j, false, err
+	}
+	if poison {
+		s.moved(j.State, moved)
+	}
+	return moved, poison, nil
 }
 
 // jobs runs a statement whose rows are Jobs.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"mangrove/internal/failpoint"
 	"mangrove/internal/fault"
 	"mangrove/scraper/internal/incident"
 	"mangrove/scraper/internal/job"
@@ -75,6 +76,7 @@ func (s *Store) commit(ctx context.Context, p job.Publication, args []any) error
 		if _, err := tx.Exec(ctx, s.sql.Get("ReplaceFile"), p.Replaces, p.File.Path); err != nil {
 			return err
 		}
+		failpoint.Reach(failpoint.CommitHalf)
 		_, err := tx.Exec(ctx, s.sql.Get("Commit"), args...)
 		return err
 	})
