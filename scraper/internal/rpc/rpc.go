@@ -14,6 +14,7 @@ import (
 	"mangrove/scraper/internal/circuit"
 	"mangrove/scraper/internal/follow"
 	"mangrove/scraper/internal/incident"
+	"mangrove/scraper/internal/inventory"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/live"
@@ -75,6 +76,16 @@ type Covers interface {
 	Read(sha256 string) (data []byte, mediaType string, err error)
 }
 
+// Library is what the library folder holds, as last looked at.
+type Library interface {
+	// Summary never waits.
+	Summary() inventory.Summary
+	// Invalidate says that what is known of it has changed, TryAgain that the cause
+	// of a failure was mended.
+	Invalidate()
+	TryAgain()
+}
+
 // Server implements ScraperService.
 type Server struct {
 	scraperv1.UnimplementedScraperServiceServer
@@ -86,6 +97,7 @@ type Server struct {
 	Follows  Follows
 	Covers   Covers
 	Searches Searches
+	Library  Library
 	Hub      *live.Hub
 	Adapters *source.Registry
 	// Browser says why no browser can be started, or nil; a nil func never does.
@@ -107,7 +119,7 @@ type Server struct {
 
 // GetStatus answers the scraper's state.
 func (s *Server) GetStatus(ctx context.Context, _ *scraperv1.GetStatusRequest) (*scraperv1.GetStatusResponse, error) {
-	out := &scraperv1.GetStatusResponse{Version: s.Version, StartedAt: timestamppb.New(s.Started)}
+	out := &scraperv1.GetStatusResponse{Version: s.Version, StartedAt: timestamppb.New(s.Started), Library: s.library()}
 	var err error
 	if out.LibraryEpoch, out.LibraryRevision, err = s.Store.LibraryHead(ctx); err != nil {
 		return nil, err
@@ -141,6 +153,19 @@ func (s *Server) GetStatus(ctx context.Context, _ *scraperv1.GetStatusRequest) (
 		out.Lanes = append(out.Lanes, s.lane(l))
 	}
 	return out, nil
+}
+
+// GetLibrary answers the state of the library.
+func (s *Server) GetLibrary(context.Context, *scraperv1.GetLibraryRequest) (*scraperv1.GetLibraryResponse, error) {
+	return &scraperv1.GetLibraryResponse{Library: s.library()}, nil
+}
+
+func (s *Server) library() *scraperv1.LibraryState {
+	k := s.Library.Summary()
+	return &scraperv1.LibraryState{
+		Status: string(k.Status), Files: int64(k.Counts.Files), Missing: int64(k.Counts.Missing), Bytes: k.Counts.Bytes,
+		PassedOver: int64(k.Counts.PassedOver), LookedAt: stamp(k.At), Why: k.Why, AgainAt: stamp(k.Again), Watched: k.Watched,
+	}
 }
 
 // ListSeries lists known Series.
