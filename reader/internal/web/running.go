@@ -19,6 +19,7 @@ type Operating interface {
 	RequestPolls(ctx context.Context, keys []scraperclient.Key) (int, error)
 	SetMuted(ctx context.Context, keys []scraperclient.Key, muted bool) (int, error)
 	Settings(ctx context.Context) (scraperclient.Settings, error)
+	Library(ctx context.Context) (scraperclient.Library, error)
 	SetAdaptive(ctx context.Context, on bool) error
 	SetPollInterval(ctx context.Context, site string, hours int) error
 	ResumeSite(ctx context.Context, site string, confirmed bool) (quietUntil time.Time, err error)
