@@ -121,10 +121,10 @@ type Cover struct {
 
 // Change is one entry of the library's change log.
 type Change struct {
-	Revision    int64
-	Path        string
+	Revision int64
+	Path     string
 	// Removed is true for a tombstone, and for a file that is missing now.
-	Removed bool
+	Removed     bool
 	Series      Series
 	Chapter     Chapter
 	Pages       int

@@ -43,6 +43,8 @@ type figure struct {
 	State *pill
 }
 
+// holdNotice is a Hold, or what stands in the way of downloads like one; Release is
+// the word that ends it, "" where nothing but mending does.
 type holdNotice struct {
 	Kind, Tone, Icon, Heading, Text, Release string
 }
@@ -72,6 +74,7 @@ func (k queueKnown) view(now time.Time) scraperView {
 		v.Holds = append(v.Holds, holdWords(h, now))
 		v.Held = v.Held || h.Kind == "queue"
 	}
+	v.Holds = append(v.Holds, libraryNotice(k.library, k.holds, now)...)
 	v.Tiles = k.tiles(now)
 	lanes := map[string]scraperclient.Lane{}
 	for _, l := range k.sites {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
@@ -103,16 +102,7 @@ func run(ctx context.Context, cfg config.Config, afterCrash bool, log *zap.Logge
 	marker := inventory.NewMarker(cfg.LibraryDir, db)
 	held := holding(db, recorder, log)
 	library := inventory.NewLibrary(cfg.LibraryDir, marker, db)
-	inv := inventory.New(inventory.Options{
-		Scanner: library, Changed: hub.LibraryChanged, Log: log,
-		Failed: func(ctx context.Context, err error) {
-			if inventory.NotThere(err) {
-				if herr := held(ctx, err); herr != nil {
-					log.Warn("downloads could not be held", zap.Error(herr))
-				}
-			}
-		},
-	})
+	inv := newInventory(library, held, hub.LibraryChanged, log)
 	lanes := newLanes(cfg, log, db, claims, hub, covers, pages, inv)
 	lanes.afterCrash, lanes.incidents = afterCrash, *recorder
 	wake := lanes.wake
@@ -147,10 +137,7 @@ func run(ctx context.Context, cfg config.Config, afterCrash bool, log *zap.Logge
 		err = prepare(ctx, cfg, db, held, marker, adapters, log)
 	}
 	if err == nil && ctx.Err() == nil {
-		var looking sync.WaitGroup
-		defer looking.Wait()
-		looking.Go(func() { inv.Run(ctx) })
-		looking.Go(func() { inventory.NewWatcher(library, inv, log).Run(ctx) })
+		defer lookAtLibrary(ctx, library, inv, log).Wait()
 		work(ctx, cfg, pool, db, server, lanes, adapters, described, discovery, log)
 	}
 
@@ -195,29 +182,6 @@ func pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-timer.C:
-	}
-}
-
-// holding makes the function that holds all downloads because the library cannot be
-// written. It records why when they were not held before: a library that is away is
-// found so again and again.
-func holding(db *store.Store, recorder *incident.Recorder, log *zap.Logger) func(context.Context, error) error {
-	return func(ctx context.Context, cause error) error {
-		before, err := db.Holds(ctx)
-		if err != nil {
-			return err
-		}
-		if err := db.SetHold(ctx, "storage", job.Reason(cause), time.Now()); err != nil {
-			return err
-		}
-		if slices.ContainsFunc(before, func(h store.Hold) bool { return h.Kind == "storage" }) {
-			return nil
-		}
-		log.Error("downloads are on hold", zap.Error(cause))
-		recorder.Record(ctx, incident.Happening{
-			Kind: fault.Storage, About: incident.AboutHold, Cause: cause, Decided: []incident.Decision{{What: "hold", ID: "storage", To: "held"}},
-		})
-		return nil
 	}
 }
 

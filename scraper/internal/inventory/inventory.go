@@ -217,6 +217,13 @@ func (i *Inventory) SetWatched(on bool) {
 	i.poke()
 }
 
+// looked is closed at the end of the next look.
+func (i *Inventory) looked() <-chan struct{} {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.ended
+}
+
 // Summary answers at once what the last look found (INV-1). It never waits; it
 // only lets it be known that somebody asked.
 func (i *Inventory) Summary() Summary {

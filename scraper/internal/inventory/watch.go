@@ -21,8 +21,10 @@ const (
 	// maxWatches bounds the folders that are watched: the system's own bound is
 	// shared with other programs.
 	maxWatches = 8192
-	// watchAgain is how often folders that came are added, and a watch that failed
-	// is tried again.
+	// standing is how soon it is found that another folder stands where the library
+	// stood.
+	standing = 10 * time.Second
+	// watchAgain is how soon a watch that failed is tried again.
 	watchAgain = time.Minute
 )
 
@@ -60,12 +62,19 @@ func (w *Watcher) Run(ctx context.Context) {
 	}
 }
 
-// errTooMany says that not every folder can be watched.
-var errTooMany = errors.New("it has more folders than may be watched")
+// Why a watch ends.
+var (
+	errTooMany = errors.New("it has more folders than may be watched")
+	errMoved   = errors.New("another folder stands where it was")
+)
 
 // watch works one watch until it fails or ctx ends.
 func (w *Watcher) watch(ctx context.Context) error {
 	if err := tells(w.root); err != nil {
+		return err
+	}
+	began, err := os.Stat(w.root)
+	if err != nil {
 		return err
 	}
 	fs, err := fsnotify.NewWatcher()
@@ -74,7 +83,14 @@ func (w *Watcher) watch(ctx context.Context) error {
 	}
 	defer func() { _ = fs.Close() }()
 	have := map[string]bool{}
+	// add watches the folders that came. What happened in one before is looked for.
 	add := func() error {
+		before := len(have)
+		defer func() {
+			if len(have) > before {
+				w.inv.Invalidate()
+			}
+		}()
 		for _, dir := range append([]string{""}, w.library.folders()...) {
 			if have[dir] {
 				continue
@@ -86,18 +102,17 @@ func (w *Watcher) watch(ctx context.Context) error {
 				return err
 			} else if err == nil {
 				have[dir] = true
-				// What happened in it before is seen by the next look.
 				w.library.Dirty(dir)
 			}
 		}
 		return nil
 	}
+	looked := w.inv.looked()
 	if err := add(); err != nil {
 		return err
 	}
-	w.inv.Invalidate()
 	w.inv.SetWatched(true)
-	more := time.NewTicker(watchAgain)
+	more := time.NewTicker(standing)
 	defer more.Stop()
 	// The zero deadline is none; since is when the first event of a burst came.
 	var since time.Time
@@ -108,6 +123,12 @@ func (w *Watcher) watch(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-looked:
+			// It may have found folders.
+			looked = w.inv.looked()
+			if err := add(); err != nil {
+				return err
+			}
 		case e, ok := <-fs.Events:
 			if !ok {
 				return fsnotify.ErrClosed
@@ -136,12 +157,11 @@ func (w *Watcher) watch(ctx context.Context) error {
 		case <-burst.C:
 			since = time.Time{}
 			w.inv.Invalidate()
-			if err := add(); err != nil {
-				return err
-			}
 		case <-more.C:
-			if err := add(); err != nil {
-				return err
+			// Unmounted, or mounted over: what is watched is not the library.
+			if now, err := os.Stat(w.root); err != nil || !os.SameFile(began, now) {
+				w.inv.InvalidateAll()
+				return errMoved
 			}
 		}
 	}

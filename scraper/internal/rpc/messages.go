@@ -43,7 +43,7 @@ func (s *Server) siteName(site string) string {
 		return a.Site().Name
 	}
 	if site == inventory.LocalSite {
-		return "Files in the library"
+		return "Library folder"
 	}
 	return site
 }

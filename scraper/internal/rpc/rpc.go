@@ -7,6 +7,7 @@ import (
 	"context"
 	"time"
 
+	"golang.org/x/sync/singleflight"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"mangrove/internal/fault"
@@ -113,12 +114,34 @@ type Server struct {
 	StopJob func(site string, jobID int64)
 	// Probes tries one read of a paused Site; nil when nothing here can.
 	Probes Probes
+	// reading is the reading of the state that callers share.
+	reading singleflight.Group
 	// Paces sets and measures the Lanes' pace; nil when no Lane is worked here.
 	Paces Paces
 }
 
-// GetStatus answers the scraper's state.
+// statusPatience bounds the reading of the state: whoever asked for it first may
+// have gone, and others wait for the same.
+const statusPatience = 10 * time.Second
+
+// GetStatus answers the scraper's state. Those who ask at the same time share one
+// reading of it: a hundred probes are no hundred times the statements (INV-1).
 func (s *Server) GetStatus(ctx context.Context, _ *scraperv1.GetStatusRequest) (*scraperv1.GetStatusResponse, error) {
+	read := s.reading.DoChan("", func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statusPatience)
+		defer cancel()
+		return s.status(ctx)
+	})
+	select {
+	case <-ctx.Done():
+		return nil, fault.New(fault.Away, "read", "the scraper's state", ctx.Err())
+	case got := <-read:
+		out, _ := got.Val.(*scraperv1.GetStatusResponse)
+		return out, got.Err
+	}
+}
+
+func (s *Server) status(ctx context.Context) (*scraperv1.GetStatusResponse, error) {
 	out := &scraperv1.GetStatusResponse{Version: s.Version, StartedAt: timestamppb.New(s.Started), Library: s.library()}
 	var err error
 	if out.LibraryEpoch, out.LibraryRevision, err = s.Store.LibraryHead(ctx); err != nil {
