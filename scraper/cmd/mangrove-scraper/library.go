@@ -18,9 +18,9 @@ import (
 // newInventory makes the Inventory of a library. One that is not there holds all
 // downloads (INV-5); what else a look fails of is shown, and stops nothing but
 // decisions that need one.
-func newInventory(library *inventory.Library, held func(context.Context, error) error, changed func(), log *zap.Logger) *inventory.Inventory {
+func newInventory(library *inventory.Library, marker *inventory.Marker, held func(context.Context, error) error, changed func(), log *zap.Logger) *inventory.Inventory {
 	return inventory.New(inventory.Options{
-		Scanner: library, Changed: changed, Log: log,
+		Scanner: library, There: marker.Check, Changed: changed, Log: log,
 		Failed: func(ctx context.Context, err error) {
 			if !inventory.NotThere(err) {
 				return

@@ -26,7 +26,7 @@ func TestAnUnmountedLibraryHoldsDownloads(t *testing.T) {
 		t.Fatal(err)
 	}
 	library := inventory.NewLibrary(root, marker, db)
-	inv := newInventory(library, holding(db, &incident.Recorder{Store: db, Log: zap.NewNop()}, zap.NewNop()), nil, zap.NewNop())
+	inv := newInventory(library, marker, holding(db, &incident.Recorder{Store: db, Log: zap.NewNop()}, zap.NewNop()), nil, zap.NewNop())
 	ctx, cancel := context.WithCancel(t.Context())
 	defer lookAtLibrary(ctx, library, inv, zap.NewNop()).Wait()
 	defer cancel()
@@ -45,9 +45,7 @@ func TestAnUnmountedLibraryHoldsDownloads(t *testing.T) {
 			t.Fatalf("%v, want the library not there", err)
 		}
 	}
-	// Whoever waits is told as soon as the look has ended, the Hold comes with it.
-	cancel()
-	holds, err := db.Holds(context.WithoutCancel(t.Context()))
+	holds, err := db.Holds(t.Context())
 	if err != nil || len(holds) != 1 || holds[0].Kind != "storage" {
 		t.Errorf("Holds %+v, %v", holds, err)
 	}
@@ -57,5 +55,15 @@ func TestAnUnmountedLibraryHoldsDownloads(t *testing.T) {
 	}
 	if s := inv.Summary(); s.Status != inventory.Failed || s.Why == "" {
 		t.Errorf("%+v", s)
+	}
+	// Mounted again: the next decision sees it, though the failure rests still.
+	if err := os.Remove(root); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(root+".away", root); err != nil {
+		t.Fatal(err)
+	}
+	if at, err := inv.Current(t.Context()); err != nil || !at.Made() {
+		t.Errorf("once it is mounted again: %v", err)
 	}
 }

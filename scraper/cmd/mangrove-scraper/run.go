@@ -102,7 +102,7 @@ func run(ctx context.Context, cfg config.Config, afterCrash bool, log *zap.Logge
 	marker := inventory.NewMarker(cfg.LibraryDir, db)
 	held := holding(db, recorder, log)
 	library := inventory.NewLibrary(cfg.LibraryDir, marker, db)
-	inv := newInventory(library, held, hub.LibraryChanged, log)
+	inv := newInventory(library, marker, held, hub.LibraryChanged, log)
 	lanes := newLanes(cfg, log, db, claims, hub, covers, pages, inv)
 	lanes.afterCrash, lanes.incidents = afterCrash, *recorder
 	wake := lanes.wake

@@ -55,11 +55,6 @@ type Changes struct {
 	Touched []Stamped
 }
 
-// count is how many of them are changes of the library.
-func (c Changes) count() int {
-	return len(c.Gone) + len(c.Back) + len(c.Moved) + len(c.Reread) + len(c.New)
-}
-
 // Store keeps what the library holds.
 type Store interface {
 	// LibraryHead is the newest revision of the change log.

@@ -35,6 +35,9 @@ type Scanner interface {
 // Options are what an Inventory works with. A nil func is not called.
 type Options struct {
 	Scanner Scanner
+	// There returns nil when the library is the one that was there before: a failure
+	// that NotThere knows rests no longer then.
+	There func(ctx context.Context) error
 	// Failed is told of each look that failed.
 	Failed func(ctx context.Context, err error)
 	// Changed is called after a look that found changes.
@@ -209,6 +212,17 @@ func (i *Inventory) TryAgain() {
 	i.poke()
 }
 
+// mended ends the rest after a look that found the library not there, once it is:
+// a look at the marker costs nothing.
+func (i *Inventory) mended(ctx context.Context) {
+	i.mu.Lock()
+	away := i.err != nil && NotThere(i.err)
+	i.mu.Unlock()
+	if away && i.o.There != nil && i.o.There(ctx) == nil {
+		i.TryAgain()
+	}
+}
+
 // SetWatched says whether the file system tells of changes by itself.
 func (i *Inventory) SetWatched(on bool) {
 	i.mu.Lock()
@@ -253,8 +267,10 @@ func (i *Inventory) Summary() Summary {
 
 // Current waits for a look at the library that begins after this call and that
 // nothing invalidates while it runs. While a failed look rests, its error is
-// answered at once: nobody's asking makes for more looks.
+// answered at once: nobody's asking makes for more looks, unless the library was
+// not there and is back.
 func (i *Inventory) Current(ctx context.Context) (Snapshot, error) {
+	i.mended(ctx)
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	need := i.begun + 1

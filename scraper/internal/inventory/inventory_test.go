@@ -25,7 +25,6 @@ type folder struct {
 	fails error
 	// version is what the library is; each look answers the one it saw at its start.
 	version, changed int
-	during           func()
 }
 
 func (f *folder) Scan(ctx context.Context, deep bool) (inventory.Counts, int, error) {
@@ -34,11 +33,8 @@ func (f *folder) Scan(ctx context.Context, deep bool) (inventory.Counts, int, er
 	if deep {
 		f.deep++
 	}
-	takes, version, err, changed, during := f.takes, f.version, f.fails, f.changed, f.during
+	takes, version, err, changed := f.takes, f.version, f.fails, f.changed
 	f.mu.Unlock()
-	if during != nil {
-		during()
-	}
 	select {
 	case <-time.After(takes):
 	case <-ctx.Done():
@@ -51,6 +47,12 @@ func (f *folder) count() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.looks
+}
+
+func (f *folder) deepLooks() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.deep
 }
 
 func (f *folder) set(change func(*folder)) {
@@ -155,12 +157,12 @@ func TestAtMostOneLookAMinute(t *testing.T) {
 		time.Sleep(2 * time.Minute) // the Summary above
 		before := f.count()
 		time.Sleep(26 * time.Minute)
-		if n := f.count(); n != before || f.deep != 0 {
+		if n := f.count(); n != before || f.deepLooks() != 0 {
 			t.Errorf("%d looks that nobody asked for", n-before)
 		}
 		time.Sleep(2 * time.Minute)
-		if n := f.count(); n != before+1 || f.deep != 1 {
-			t.Errorf("%d looks, %d deep, after half an hour", n-before, f.deep)
+		if n := f.count(); n != before+1 || f.deepLooks() != 1 {
+			t.Errorf("%d looks, %d deep, after half an hour", n-before, f.deepLooks())
 		}
 	})
 }

@@ -47,6 +47,7 @@ func NewWatcher(library *Library, inv *Inventory, log *zap.Logger) *Watcher {
 func (w *Watcher) Run(ctx context.Context) {
 	said := ""
 	for ctx.Err() == nil {
+		w.inv.mended(ctx)
 		err := w.watch(ctx)
 		w.inv.SetWatched(false)
 		if err != nil && err.Error() != said {
