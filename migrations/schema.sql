@@ -704,6 +704,8 @@ CREATE TABLE scraper.library_files (
     again boolean DEFAULT false NOT NULL,
     replaced_by text DEFAULT ''::text NOT NULL,
     file_gone boolean DEFAULT false NOT NULL,
+    mtime_ns bigint DEFAULT 0 NOT NULL,
+    folder text GENERATED ALWAYS AS (COALESCE("substring"(path, '^(.*)/[^/]*$'::text), ''::text)) STORED NOT NULL,
     CONSTRAINT library_files_pages_check CHECK ((pages > 0)),
     CONSTRAINT library_files_replaced CHECK (((replaced_by = ''::text) OR (state = 'removed'::text))),
     CONSTRAINT library_files_size_check CHECK ((size > 0)),
@@ -727,6 +729,10 @@ COMMENT ON COLUMN scraper.library_files.replaced_by IS 'path of the file that to
 -- Name: COLUMN library_files.file_gone; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
 
 COMMENT ON COLUMN scraper.library_files.file_gone IS 'a replaced file has been removed from the folder';
+
+-- Name: COLUMN library_files.mtime_ns; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.library_files.mtime_ns IS 'of the file when it was last read, in nanoseconds since 1970; 0 is not known, and its size alone is compared';
 
 -- Name: move_proposals; Type: TABLE; Schema: scraper; Owner: mangrove_owner
 
@@ -1176,6 +1182,14 @@ CREATE INDEX jobs_state ON scraper.jobs USING btree (state, id);
 -- Name: library_files_chapter; Type: INDEX; Schema: scraper; Owner: mangrove_owner
 
 CREATE UNIQUE INDEX library_files_chapter ON scraper.library_files USING btree (site, series_id, chapter_id) WHERE (state <> 'removed'::text);
+
+-- Name: library_files_fingerprint; Type: INDEX; Schema: scraper; Owner: mangrove_owner
+
+CREATE INDEX library_files_fingerprint ON scraper.library_files USING btree (fingerprint);
+
+-- Name: library_files_folder; Type: INDEX; Schema: scraper; Owner: mangrove_owner
+
+CREATE INDEX library_files_folder ON scraper.library_files USING btree (folder);
 
 -- Name: library_files_leftover; Type: INDEX; Schema: scraper; Owner: mangrove_owner
 

@@ -151,12 +151,8 @@ func (a *Archive) candidates(op string, files []*zip.File, size int64) ([]*zip.F
 		}
 	}
 	if info != nil {
-		r, err := openEntry("read ComicInfo", info)
-		if err == nil {
-			a.Info, err = ParseComicInfo(r)
-			_ = r.Close() // nothing was written
-		}
-		if err != nil {
+		var err error
+		if a.Info, err = readInfo(info); err != nil {
 			a.note("%v", err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -170,6 +171,25 @@ func Of(err error) Class {
 
 // Is reports whether err is of class c.
 func Is(err error, c Class) bool { return Of(err) == c }
+
+// lineLength bounds a Line, in characters.
+const lineLength = 300
+
+// Line words an error in one line, without its class and what was done around it:
+// for a row of a table, or a page.
+func Line(err error) string {
+	text := err.Error()
+	var f *Error
+	if errors.As(err, &f) && f.Err != nil {
+		text = f.Op + " " + f.Subject + ": " + f.Err.Error()
+	}
+	text, _, _ = strings.Cut(text, "\n")
+	if r := []rune(text); len(r) > lineLength {
+		text = string(r[:lineLength]) + "…"
+	}
+	// A file's name need not be text.
+	return strings.ToValidUTF8(text, "�")
+}
 
 // Stopped reports whether ctx is why work ended, so that a stop is never
 // mistaken for evidence about a Site.

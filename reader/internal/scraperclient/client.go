@@ -167,6 +167,14 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 	return s, nil
 }
 
+// Library asks for the state of the library folder; it is answered at once.
+func (c *Client) Library(ctx context.Context) (Library, error) {
+	resp, err := call(ctx, c, "ask", "the library's state", func(ctx context.Context) (*scraperv1.GetLibraryResponse, error) {
+		return c.api.GetLibrary(ctx, &scraperv1.GetLibraryRequest{})
+	})
+	return fromLibrary(resp.GetLibrary()), err
+}
+
 // ListSeries lists the Series the scraper knows, by title; origin keeps
 // "listed" or "followed" ones, "" all.
 func (c *Client) ListSeries(ctx context.Context, origin string) ([]Series, error) {

@@ -88,7 +88,7 @@ func fromStatus(s *scraperv1.GetStatusResponse) Status {
 		Version: s.GetVersion(), StartedAt: when(s.GetStartedAt()), LibraryEpoch: s.GetLibraryEpoch(),
 		LibraryRevision: s.GetLibraryRevision(), FollowsRevision: s.GetFollowsRevision(),
 		SeriesFailing: int(s.GetSeriesFailing()), SeriesMuted: int(s.GetSeriesMuted()), JobsOutstanding: int(s.GetJobsOutstanding()),
-		JobsReady: int(s.GetJobsReady()), JobsQuarantined: int(s.GetJobsQuarantined()),
+		JobsReady: int(s.GetJobsReady()), JobsQuarantined: int(s.GetJobsQuarantined()), Library: fromLibrary(s.GetLibrary()),
 	}
 	for _, l := range s.GetLanes() {
 		lane := fromLane(l)
@@ -100,9 +100,16 @@ func fromStatus(s *scraperv1.GetStatusResponse) Status {
 	return out
 }
 
+func fromLibrary(l *scraperv1.LibraryState) Library {
+	return Library{
+		Status: l.GetStatus(), Files: int(l.GetFiles()), Missing: int(l.GetMissing()), PassedOver: int(l.GetPassedOver()), Bytes: l.GetBytes(),
+		LookedAt: when(l.GetLookedAt()), Why: l.GetWhy(), AgainAt: when(l.GetAgainAt()), Watched: l.GetWatched(),
+	}
+}
+
 func fromChange(c *scraperv1.LibraryChange) Change {
 	out := Change{
-		Revision: c.GetRevision(), Path: c.GetPath(), Removed: c.GetRemoved(), Series: fromSeries(c.GetSeries()),
+		Revision: c.GetRevision(), Path: c.GetPath(), Removed: c.GetRemoved() || c.GetChapter().GetLibraryState() == "missing", Series: fromSeries(c.GetSeries()),
 		Chapter: fromChapter(c.GetChapter()), Pages: int(c.GetPages()), Size: c.GetSize(), Fingerprint: c.GetFingerprint(),
 		PublishedAt: when(c.GetPublishedAt()), Missing: c.GetMissingPages(), ReplacedBy: c.GetReplacedBy(),
 	}

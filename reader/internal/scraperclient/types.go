@@ -101,6 +101,24 @@ type Status struct {
 	DownloadsRunning int
 	// JobsReady wait for an operator's word, JobsQuarantined until a person decides.
 	JobsReady, JobsQuarantined int
+	Library                    Library
+}
+
+// Library is the last look at the library folder, with its age (INV-2).
+type Library struct {
+	// Status is "ready", "refreshing", "stale", "updated" or "error".
+	Status string
+	// Files are there, Missing are known and gone, PassedOver were left out of the
+	// catalog. Bytes is the size of Files.
+	Files, Missing, PassedOver int
+	Bytes                      int64
+	// LookedAt is zero before the first look that ended well.
+	LookedAt time.Time
+	// Why is what the last look failed of, AgainAt when the next is tried.
+	Why     string
+	AgainAt time.Time
+	// Watched is true when the file system tells of changes by itself.
+	Watched bool
 }
 
 // Cover is a whole image as the Site shows it.
@@ -111,8 +129,9 @@ type Cover struct {
 
 // Change is one entry of the library's change log.
 type Change struct {
-	Revision    int64
-	Path        string
+	Revision int64
+	Path     string
+	// Removed is true for a tombstone, and for a file that is missing now.
 	Removed     bool
 	Series      Series
 	Chapter     Chapter

@@ -288,3 +288,49 @@ func TestABetterFileTakesThePlaceOfABook(t *testing.T) {
 		}
 	}
 }
+
+// TestAFileThatIsGoneComesBackWithItsProgress: the scraper says that it is missing,
+// then that another program has put it under another name (INV-5).
+func TestAFileThatIsGoneComesBackWithItsProgress(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	u := claimed(t, w.Store, "mo")
+	w.publish(t, "c1", "1", 4)
+	w.publish(t, "c2", "2", 4)
+	w.catchUp(t)
+	ids, _ := here(t, w.Store, u.ID)
+	if _, err := w.SaveMark(ctx, progress.Mark{UserID: u.ID, BookID: ids[0], Page: 2, Asked: true, Device: "phone"}); err != nil {
+		t.Fatal(err)
+	}
+	change := &scraperv1.LibraryChange{
+		Path: "S/c1.cbz", Key: &scraperv1.SeriesKey{Site: "sample", SeriesId: "s"}, SeriesTitle: "S", Pages: 4, Fingerprint: "f",
+		Chapter: &scraperv1.Chapter{ChapterId: "c1", Number: "1", LibraryState: "missing"}, PublishedAt: timestamppb.New(time.Unix(1, 0)),
+	}
+	w.scraper.Publish(change)
+	w.catchUp(t)
+	if _, names := here(t, w.Store, u.ID); !cmp.Equal([]string{"c2"}, names) {
+		t.Errorf("here are %v, want the other alone", names)
+	}
+	if b, err := w.Book(ctx, ids[0]); err != nil || b.Here() {
+		t.Errorf("the book is %+v, %v; want it kept and gone", b, err)
+	}
+	fingerprint, size := pagestest.Book(t, w.library, "S & co/first.cbz", 4)
+	w.scraper.Publish(&scraperv1.LibraryChange{
+		Path: "S & co/first.cbz", Key: change.Key, SeriesTitle: "S", Pages: 4, Fingerprint: fingerprint, Size: size,
+		Chapter: &scraperv1.Chapter{ChapterId: "c1", Number: "1", LibraryState: "published"}, PublishedAt: change.PublishedAt,
+	})
+	w.catchUp(t)
+	now, names := here(t, w.Store, u.ID)
+	if !cmp.Equal([]string{"c1", "c2"}, names) || now[0] != ids[0] {
+		t.Fatalf("here are %v %v, want the same books as before: %v", now, names, ids)
+	}
+	b, err := w.Book(ctx, ids[0])
+	if err != nil || b.Path != "S & co/first.cbz" || !b.Here() {
+		t.Errorf("the book is %+v, %v", b, err)
+	}
+	shelved, err := w.Shelved(ctx, b.TitleID, u.ID)
+	if err != nil || len(shelved) != 2 || shelved[0].Place.Page != 2 {
+		t.Errorf("the place is %+v, %v", shelved, err)
+	}
+}

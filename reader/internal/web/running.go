@@ -19,6 +19,7 @@ type Operating interface {
 	RequestPolls(ctx context.Context, keys []scraperclient.Key) (int, error)
 	SetMuted(ctx context.Context, keys []scraperclient.Key, muted bool) (int, error)
 	Settings(ctx context.Context) (scraperclient.Settings, error)
+	Library(ctx context.Context) (scraperclient.Library, error)
 	SetAdaptive(ctx context.Context, on bool) error
 	SetLanguages(ctx context.Context, tags []string) error
 	SetPollInterval(ctx context.Context, site string, hours int) error

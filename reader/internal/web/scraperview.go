@@ -41,8 +41,14 @@ func (v scraperView) Address() string { return v.Query.address() }
 type said struct{ Tone, Icon, Text string }
 
 // figure is one number that matters, with its name.
-type figure struct{ Name, Figure, Note string }
+type figure struct {
+	Name, Figure, Note string
+	// State is how much it is worth, nil where that is not in doubt.
+	State *pill
+}
 
+// holdNotice is a Hold, or what stands in the way of downloads like one; Release is
+// the word that ends it, "" where nothing but mending does.
 type holdNotice struct {
 	Kind, Tone, Icon, Heading, Text, Release string
 }
@@ -72,6 +78,7 @@ func (k queueKnown) view(now time.Time) scraperView {
 		v.Holds = append(v.Holds, holdWords(h, now))
 		v.Held = v.Held || h.Kind == "queue"
 	}
+	v.Holds = append(v.Holds, libraryNotice(k.library, k.holds, now)...)
 	v.Tiles = k.tiles(now)
 	lanes := map[string]scraperclient.Lane{}
 	for _, l := range k.sites {
@@ -103,10 +110,11 @@ func (k queueKnown) tiles(now time.Time) []figure {
 		}
 	}
 	tiles := []figure{
-		{"Downloading", thousands(running.Jobs), "of " + count(len(k.sites), "Site", "Sites") + ", " + cmp.Or(some(busy, "busy"), "none busy")},
-		{"Waiting for you", thousands(ready.Jobs), cmp.Or(some(ready.Jobs, count(ready.Chapters, "chapter", "chapters")), "nothing")},
-		{"In the queue", thousands(waiting.Jobs), cmp.Or(k.soonest(now), some(waiting.Jobs, count(waiting.Chapters, "chapter", "chapters")), "nothing")},
-		{"Quarantined", thousands(aside.Jobs), cmp.Or(some(aside.Jobs, "need a person"), "none")},
+		{Name: "Downloading", Figure: thousands(running.Jobs), Note: "of " + count(len(k.sites), "Site", "Sites") + ", " + cmp.Or(some(busy, "busy"), "none busy")},
+		{Name: "Waiting for you", Figure: thousands(ready.Jobs), Note: cmp.Or(some(ready.Jobs, count(ready.Chapters, "chapter", "chapters")), "nothing")},
+		{Name: "In the queue", Figure: thousands(waiting.Jobs), Note: cmp.Or(k.soonest(now), some(waiting.Jobs, count(waiting.Chapters, "chapter", "chapters")), "nothing")},
+		{Name: "Quarantined", Figure: thousands(aside.Jobs), Note: cmp.Or(some(aside.Jobs, "need a person"), "none")},
+		libraryTile(k.library, now),
 	}
 	if aside.Jobs == 1 {
 		tiles[3].Note = "needs a person"

@@ -39,6 +39,9 @@ type seriesView struct {
 	// why it waits and until when.
 	First string
 
+	// Local is true for files that other programs put into the library: no Site lists
+	// them, so that there is nothing to follow.
+	Local     bool
 	Go        *goLink
 	Following bool
 	Download  bool
@@ -72,13 +75,17 @@ type failingNotice struct {
 // goLink is the one big button: where to go on reading.
 type goLink struct{ Href, Label string }
 
+// localSite is the Site's key of files that other programs put into the library.
+const localSite = "local"
+
 func (k seriesKnown) view(now time.Time) seriesView {
 	v := seriesView{Key: k.Key, Path: siteAddress(k.Key), Name: k.name(), Following: k.Wish != nil, First: firstSoon}
 	if k.Wish != nil {
 		v.Download = k.Wish.Download
 	}
 	k.describe(&v)
-	if k.Runs {
+	v.Local = k.Key.Site == localSite && !v.Following
+	if k.Runs && !v.Local {
 		v.Move = moveAddress(k.Key, "")
 	}
 	rows := k.rows(now)
@@ -100,7 +107,7 @@ func (k seriesKnown) view(now time.Time) seriesView {
 		v.NextPoll = "when the scraper is back"
 		return v
 	}
-	if k.State != nil {
+	if k.State != nil && !v.Local {
 		v.Covers = coversWords(k.State.Chapters, v.Coverage.Have)
 		k.running(&v, now)
 	}

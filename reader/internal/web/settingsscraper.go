@@ -143,6 +143,7 @@ type queueKnown struct {
 	sites    []scraperclient.LaneDetail
 	queue    scraperclient.QueueSettings
 	settings scraperclient.Settings
+	library  scraperclient.Library
 }
 
 // scraperView asks for everything. A scraper that is away is a view too.
@@ -182,7 +183,10 @@ func (s *Server) knowQueue(ctx context.Context, q scraperQuery) (queueKnown, err
 	if k.queue, err = s.Scraper.QueueSettings(ctx); err != nil {
 		return k, err
 	}
-	k.settings, err = s.Scraper.Settings(ctx)
+	if k.settings, err = s.Scraper.Settings(ctx); err != nil {
+		return k, err
+	}
+	k.library, err = s.Scraper.Library(ctx)
 	return k, err
 }
 

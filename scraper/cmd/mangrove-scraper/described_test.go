@@ -51,7 +51,7 @@ func newDescribedRun(t *testing.T) (*describedRun, context.Context) {
 		t.Fatal(err)
 	}
 	log := zap.New(core)
-	r.lanes = newLanes(r.cfg, log, r.db, pgtest.Pool(t, urls.Scraper, store.Schema, nil), live.NewHub(), cover.New(t.TempDir()), nil)
+	r.lanes = newLanes(r.cfg, log, r.db, pgtest.Pool(t, urls.Scraper, store.Schema, nil), live.NewHub(), cover.New(t.TempDir()), nil, nil)
 	shipped, err := sample.Start("http://sample.example")
 	if err != nil {
 		t.Fatal(err)

@@ -39,6 +39,7 @@ type lanes struct {
 	hub    *live.Hub
 	covers *cover.Shelf
 	pages  fetch.Renderer
+	inv    *inventory.Inventory
 	holder string
 	// afterCrash is true when the run before this one failed; the first look at
 	// each Site's Jobs then asks which of them it was (JOB-12).
@@ -54,13 +55,13 @@ type lanes struct {
 	looked  map[string]bool
 }
 
-func newLanes(cfg config.Config, log *zap.Logger, db *store.Store, claims *pgxpool.Pool, hub *live.Hub, covers *cover.Shelf, pages fetch.Renderer) *lanes {
+func newLanes(cfg config.Config, log *zap.Logger, db *store.Store, claims *pgxpool.Pool, hub *live.Hub, covers *cover.Shelf, pages fetch.Renderer, inv *inventory.Inventory) *lanes {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
 	return &lanes{
-		cfg: cfg, log: log, db: db, claims: claims, hub: hub, covers: covers, pages: pages, working: map[string]*lane.Lane{}, slots: map[string]*lane.Slots{},
+		cfg: cfg, log: log, db: db, claims: claims, hub: hub, covers: covers, pages: pages, inv: inv, working: map[string]*lane.Lane{}, slots: map[string]*lane.Slots{},
 		keepers: map[string]*keeper{}, looked: map[string]bool{},
 		// One scraper a data folder (SUP-7), so host and folder name it.
 		holder: host + ":" + cfg.DataDir,
@@ -285,7 +286,7 @@ func (l *lanes) work(ctx context.Context, a source.Adapter, k *keeper, claim *st
 	w := lane.New(lane.Options{
 		Adapter: a, Fetcher: heard, Store: claim, Queue: queue.New(claim), Covers: l.covers, Hub: l.hub, Gate: gate, Held: claim.Held, Log: l.log, Incidents: &recorder,
 		Runner: &job.Runner{
-			Library: l.cfg.LibraryDir, Store: claim, Marker: inventory.NewMarker(l.cfg.LibraryDir, l.db), Hub: l.hub, Adapter: a, Fetcher: heard,
+			Library: l.cfg.LibraryDir, Store: claim, Marker: inventory.NewMarker(l.cfg.LibraryDir, l.db), Inventory: l.inv, Hub: l.hub, Adapter: a, Fetcher: heard,
 			Incidents: &recorder, Generator: "Mangrove " + version, Floor: claim.FreeSpaceFloor,
 		},
 	})

@@ -19,7 +19,7 @@ import (
 func TestTheChosenPaceHolds(t *testing.T) {
 	urls := pgtest.New(t)
 	db := store.New(pgtest.Pool(t, urls.Scraper, store.Schema, nil))
-	l := newLanes(config.Config{}, zap.NewNop(), db, nil, nil, nil, nil)
+	l := newLanes(config.Config{}, zap.NewNop(), db, nil, nil, nil, nil, nil)
 	site := source.Site{Key: "sample", Pacing: time.Millisecond}
 	// gap is how long the second of two requests waits for the first.
 	gap := func() time.Duration {

@@ -100,19 +100,23 @@ func run(ctx context.Context, cfg config.Config, afterCrash bool, log *zap.Logge
 			log.Warn("this Site cannot be read", zap.String("site", a.Site().Key), zap.Error(err))
 		}
 	}
-	lanes := newLanes(cfg, log, db, claims, hub, covers, pages)
+	marker := inventory.NewMarker(cfg.LibraryDir, db)
+	held := holding(db, recorder, log)
+	library := inventory.NewLibrary(cfg.LibraryDir, marker, db)
+	inv := newInventory(library, marker, held, hub.LibraryChanged, log)
+	lanes := newLanes(cfg, log, db, claims, hub, covers, pages, inv)
 	lanes.afterCrash, lanes.incidents = afterCrash, *recorder
 	wake := lanes.wake
 
 	server := grpcserver.New(log, grpc.Creds(grpcserver.PeerCredentials(os.Geteuid())))
 	edge := &rpc.Server{
 		Version: version, Started: time.Now(), Store: db, Covers: covers, Hub: hub, Adapters: registry, Wake: wake, Searches: lanes, Browser: pages.Available, Unread: described.unread,
-		Follows: &follow.Reconciler{Store: db, Queue: queue.New(db), Adapters: registry, Wake: wake}, Paces: lanes, StopJob: lanes.StopJob, Halt: lanes.Halt, Probes: lanes, Recorder: recorder,
+		Follows: &follow.Reconciler{Store: db, Queue: queue.New(db), Adapters: registry, Wake: wake}, Paces: lanes, StopJob: lanes.StopJob, Halt: lanes.Halt, Probes: lanes, Recorder: recorder, Library: inv,
 	}
 	scraperv1.RegisterScraperServiceServer(server.Server, edge)
 	scraperv1.RegisterQueueServiceServer(server.Server, edge)
 	discovery := &queue.Discovery{
-		Store: db, Current: inventory.NewMarker(cfg.LibraryDir, db).Check, Wake: wake, Log: log,
+		Store: db, Current: inv.Current, Wake: wake, Log: log,
 		Languages: func(site string) []string {
 			if a, ok := registry.Get(site); ok {
 				return a.Site().Languages
@@ -131,9 +135,10 @@ func run(ctx context.Context, cfg config.Config, afterCrash bool, log *zap.Logge
 
 	err = waitForDatabase(ctx, pool, log)
 	if err == nil && ctx.Err() == nil {
-		err = prepare(ctx, cfg, db, recorder, inventory.NewMarker(cfg.LibraryDir, db), adapters, log)
+		err = prepare(ctx, cfg, db, held, marker, adapters, log)
 	}
 	if err == nil && ctx.Err() == nil {
+		defer lookAtLibrary(ctx, library, inv, log).Wait()
 		work(ctx, cfg, pool, db, server, lanes, adapters, described, discovery, log)
 	}
 
@@ -183,7 +188,7 @@ func pause(ctx context.Context, d time.Duration) {
 
 // prepare looks at what an earlier process left: the library's identity, and
 // stages whose chapters are committed.
-func prepare(ctx context.Context, cfg config.Config, db *store.Store, recorder *incident.Recorder, marker *inventory.Marker, adapters []source.Adapter, log *zap.Logger) error {
+func prepare(ctx context.Context, cfg config.Config, db *store.Store, held func(context.Context, error) error, marker *inventory.Marker, adapters []source.Adapter, log *zap.Logger) error {
 	err := marker.Establish(ctx)
 	if err == nil {
 		err = publish.Probe(cfg.LibraryDir)
@@ -191,13 +196,9 @@ func prepare(ctx context.Context, cfg config.Config, db *store.Store, recorder *
 	switch {
 	case fault.Is(err, fault.Storage):
 		// The rest works without the library: polling, reading, the pages.
-		log.Error("downloads are on hold", zap.Error(err))
-		if herr := db.SetHold(ctx, "storage", job.Reason(err), time.Now()); herr != nil {
+		if herr := held(ctx, err); herr != nil {
 			return herr
 		}
-		recorder.Record(ctx, incident.Happening{
-			Kind: fault.Storage, About: incident.AboutHold, Cause: err, Decided: []incident.Decision{{What: "hold", ID: "storage", To: "held"}},
-		})
 	case err != nil:
 		return err
 	}

@@ -1,7 +1,8 @@
-// Package inventory knows what the library folder holds. For now it keeps the
-// library's identity: a marker file in its root, without which an empty or
-// unmounted folder would look like a deleted library (INV-5). It deletes
-// nothing and publishes nothing.
+// Package inventory knows what the library folder holds (INV): one look at it,
+// shared by all who ask, keeps the table of its files as the folder is, and a
+// marker file in its root tells an emptied or unmounted folder from a library
+// whose files were deleted (INV-5). It deletes nothing, writes no file but the
+// marker, and asks no Site.
 package inventory
 
 import (

@@ -72,6 +72,7 @@ func (r *Runner) chapter(ctx context.Context, j Job, ch source.Chapter, stop <-c
 	failpoint.Reach(failpoint.ChapterCommitted)
 	r.Hub.SetProgress(j.Key, live.Progress{})
 	r.Hub.LibraryChanged()
+	r.Inventory.Invalidate()
 	r.published(ctx, j, ch.ID)
 	if err := r.checkpointPublished(j, ch.ID); err != nil {
 		return err

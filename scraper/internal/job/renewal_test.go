@@ -201,7 +201,11 @@ func TestPageListsAreRenewed(t *testing.T) {
 					t.Errorf("the chapter is %s: %s", c.State, c.Reason)
 				}
 			}
-			lacking, err := w.db.Lacking(t.Context(), key)
+			at, err := w.inv.Current(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			lacking, err := w.db.Lacking(t.Context(), at, key)
 			if err != nil {
 				t.Fatal(err)
 			}

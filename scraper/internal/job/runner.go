@@ -9,6 +9,7 @@ import (
 	"mangrove/internal/failpoint"
 	"mangrove/internal/fault"
 	"mangrove/scraper/internal/incident"
+	"mangrove/scraper/internal/inventory"
 	"mangrove/scraper/internal/live"
 	"mangrove/scraper/internal/poll"
 	"mangrove/scraper/internal/publish"
@@ -63,8 +64,9 @@ type Store interface {
 	PreferredGroups(ctx context.Context, key source.Key) ([]string, error)
 	// InLibrary lists the releases of a Series that the library has.
 	InLibrary(ctx context.Context, key source.Key) ([]Held, error)
-	// Lacking lists the chapters a Series has and the library lacks, in reading order.
-	Lacking(ctx context.Context, key source.Key) ([]source.Chapter, error)
+	// Lacking lists the chapters a Series has and the library, as it was looked at
+	// for this, lacks, in reading order.
+	Lacking(ctx context.Context, at inventory.Snapshot, key source.Key) ([]source.Chapter, error)
 	// Languages lists those of the chapters the Site lists now, external ones left out.
 	Languages(ctx context.Context, key source.Key) ([]string, error)
 	// DefaultLanguages are those a Follow wants when it names none; may be none.
@@ -98,14 +100,24 @@ type Marker interface {
 	Check(ctx context.Context) error
 }
 
+// Inventory is what the library holds.
+type Inventory interface {
+	// Current waits for a look at the library that begins after it was asked for.
+	Current(ctx context.Context) (inventory.Snapshot, error)
+	// Invalidate says that the library has changed.
+	Invalidate()
+}
+
 // Runner does the work of Jobs of one Site.
 type Runner struct {
 	Library string
 	Store   Store
 	Marker  Marker
-	Hub     *live.Hub
-	Adapter source.Adapter
-	Fetcher source.Fetcher
+	// Inventory says what the library holds before it is decided what it lacks.
+	Inventory Inventory
+	Hub       *live.Hub
+	Adapter   source.Adapter
+	Fetcher   source.Fetcher
 	// Incidents takes what was decided about failures; nil takes nothing.
 	Incidents Recorder
 	// Generator names this program in what it writes.
@@ -126,6 +138,12 @@ const freshRead = 10 * time.Minute
 // The returned error is about the Job or its Site and is already recorded in
 // the Job; a stop leaves the Job inspecting, to be inspected anew.
 func (r *Runner) Inspect(ctx context.Context, j Job) error {
+	at, notThere := r.current(ctx)
+	if notThere != nil && !inventory.NotThere(notThere) {
+		// What the library lacks is not known now, and nothing is wrong with the Job,
+		// its Site or the disk: it stays requested until it is.
+		return fault.New(fault.Away, "inspect", j.Key.String(), notThere)
+	}
 	j, err := r.Store.Move(ctx, j, Change{To: Inspecting, Retries: j.Retries})
 	if err != nil {
 		return err
@@ -133,7 +151,10 @@ func (r *Runner) Inspect(ctx context.Context, j Job) error {
 	r.Hub.Changed(j.Key)
 	stop := r.unit.begin(j.ID)
 	defer r.unit.end()
-	chapters, err := r.inspect(ctx, j)
+	chapters, err := []Planned(nil), notThere
+	if err == nil {
+		chapters, err = r.inspect(ctx, j, at)
+	}
 	if stopped(stop) {
 		return errStopped(j)
 	}
@@ -156,7 +177,17 @@ func (r *Runner) Inspect(ctx context.Context, j Job) error {
 	return err
 }
 
-func (r *Runner) inspect(ctx context.Context, j Job) ([]Planned, error) {
+// inventoryPatience bounds the wait of a Lane for a look at the library; the Lane's
+// Polls wait as long.
+const inventoryPatience = 15 * time.Second
+
+func (r *Runner) current(ctx context.Context) (inventory.Snapshot, error) {
+	ctx, cancel := context.WithTimeout(ctx, inventoryPatience)
+	defer cancel()
+	return r.Inventory.Current(ctx)
+}
+
+func (r *Runner) inspect(ctx context.Context, j Job, at inventory.Snapshot) ([]Planned, error) {
 	t, err := r.Store.Target(ctx, j.Key)
 	if err != nil {
 		return nil, err
@@ -174,7 +205,7 @@ func (r *Runner) inspect(ctx context.Context, j Job) ([]Planned, error) {
 			return nil, got.Err
 		}
 	}
-	lacking, err := r.Store.Lacking(ctx, j.Key)
+	lacking, err := r.Store.Lacking(ctx, at, j.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -316,18 +347,4 @@ func (r *Runner) fail(ctx context.Context, j Job, cause error) error {
 }
 
 // Reason words a failure in one line for the Job's row.
-func Reason(err error) string {
-	var f *fault.Error
-	if !errors.As(err, &f) || f.Err == nil {
-		return firstLine(err.Error())
-	}
-	return firstLine(f.Op + " " + f.Subject + ": " + f.Err.Error())
-}
-
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(s, "\n")
-	if r := []rune(s); len(r) > 300 {
-		s = string(r[:300]) + "…"
-	}
-	return s
-}
+func Reason(err error) string { return fault.Line(err) }

@@ -27,6 +27,7 @@ import (
 	"mangrove/scraper/internal/checkpoint"
 	"mangrove/scraper/internal/fetch"
 	"mangrove/scraper/internal/inventory"
+	"mangrove/scraper/internal/inventory/inventorytest"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/live"
 	"mangrove/scraper/internal/source"
@@ -92,6 +93,7 @@ type workshop struct {
 	adapter adapter
 	images  map[string][]byte
 	hub     *live.Hub
+	inv     *inventory.Inventory
 }
 
 func drawing(t *testing.T, n int) []byte {
@@ -124,9 +126,7 @@ func setup(t *testing.T) *workshop {
 	if err := w.db.EnsureListed(t.Context(), "t", source.Series{ID: "s", Title: "A Series", URL: w.site.URL + "/s"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := inventory.NewMarker(w.library, w.db).Establish(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	w.inv = inventorytest.Start(t, w.library, w.db)
 	if asked, err := w.db.RequestJob(t.Context(), key, true); !asked || err != nil {
 		t.Fatal(asked, err)
 	}
@@ -142,7 +142,7 @@ func (w *workshop) runner(t *testing.T) *job.Runner {
 	})
 	t.Cleanup(c.Close)
 	return &job.Runner{
-		Library: w.library, Store: w.db, Marker: inventory.NewMarker(w.library, w.db), Hub: w.hub, Adapter: w.adapter, Fetcher: c, Generator: "Mangrove test",
+		Library: w.library, Store: w.db, Marker: inventory.NewMarker(w.library, w.db), Inventory: w.inv, Hub: w.hub, Adapter: w.adapter, Fetcher: c, Generator: "Mangrove test",
 	}
 }
 
@@ -292,9 +292,7 @@ func TestKilledBetweenRenameAndCommit(t *testing.T) {
 	if err := w.db.EnsureListed(t.Context(), "t", source.Series{ID: "s", Title: "A Series", URL: w.site.URL + "/s"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := inventory.NewMarker(w.library, w.db).Establish(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	w.inv = inventorytest.Start(t, w.library, w.db)
 	if _, err := w.db.RequestJob(t.Context(), key, true); err != nil {
 		t.Fatal(err)
 	}

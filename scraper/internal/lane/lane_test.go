@@ -18,6 +18,8 @@ import (
 	"mangrove/scraper/internal/circuit"
 	"mangrove/scraper/internal/cover"
 	"mangrove/scraper/internal/incident"
+	"mangrove/scraper/internal/inventory"
+	"mangrove/scraper/internal/inventory/inventorytest"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/live"
@@ -122,6 +124,8 @@ type bench struct {
 	seen *statements
 	// scraper is the address of the scraper's role.
 	scraper string
+	library string
+	inv     *inventory.Inventory
 }
 
 // statements counts those that name poll_failures, as they are sent.
@@ -156,7 +160,9 @@ func setup(t *testing.T, scripts map[string][]string) bench {
 	if err := db.EnsureLane(t.Context(), "t"); err != nil {
 		t.Fatal(err)
 	}
-	b := bench{site: s, conn: conn, seen: seen, scraper: urls.Scraper}
+	b := bench{site: s, conn: conn, seen: seen, scraper: urls.Scraper, library: t.TempDir()}
+	// Its statements are its own, and not what a test counts or breaks.
+	b.inv = inventorytest.Start(t, b.library, store.New(pgtest.Pool(t, urls.Scraper, store.Schema, nil)))
 	b.rewire(t, db)
 	return b
 }
@@ -169,7 +175,7 @@ func (b *bench) rewire(t *testing.T, db *store.Store) {
 	b.site.asking = gate.Allow
 	b.db, b.lane = db, lane.New(lane.Options{
 		Adapter: b.site, Incidents: recorder, Store: db, Queue: queue.New(db), Covers: cover.New(t.TempDir()), Hub: hub, Gate: gate, Log: zap.NewNop(),
-		Runner: &job.Runner{Library: t.TempDir(), Store: db, Hub: hub, Adapter: b.site, Incidents: recorder},
+		Runner: &job.Runner{Library: b.library, Inventory: b.inv, Store: db, Hub: hub, Adapter: b.site, Incidents: recorder},
 	})
 }
 

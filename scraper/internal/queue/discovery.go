@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"mangrove/internal/fault"
+	"mangrove/scraper/internal/inventory"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/source"
 )
@@ -78,8 +79,9 @@ type DiscoveryStore interface {
 	Languages(ctx context.Context, key source.Key) ([]string, error)
 	// DefaultLanguages are those a Follow wants when it names none; may be none.
 	DefaultLanguages(ctx context.Context) ([]string, error)
-	// Lacking lists the chapters a Series has and the library lacks.
-	Lacking(ctx context.Context, key source.Key) ([]source.Chapter, error)
+	// Lacking lists the chapters a Series has and the library, as it was looked at
+	// for this, lacks.
+	Lacking(ctx context.Context, at inventory.Snapshot, key source.Key) ([]source.Chapter, error)
 	// SaveDiscovery keeps the row of one, and the newest thirty.
 	SaveDiscovery(ctx context.Context, d Discovered) error
 	// LastDiscovery is when the newest one began; zero before the first.
@@ -93,8 +95,8 @@ type DiscoveryStore interface {
 // cancelled, of a chapter that is listed otherwise now (JOB-9). It asks no Site.
 type Discovery struct {
 	Store DiscoveryStore
-	// Current returns nil once what the library holds is known as it is now.
-	Current func(ctx context.Context) error
+	// Current waits for a look at the library that begins after it was asked for.
+	Current func(ctx context.Context) (inventory.Snapshot, error)
 	// Languages are those a Site's Series want when their follow names none.
 	Languages func(site string) []string
 	// Wake makes a Site's Lane look for work.
@@ -135,6 +137,10 @@ func LastTime(at string, now time.Time) (t time.Time, ok bool) {
 	return t, true
 }
 
+// inventoryPatience bounds the wait for a look at the library: hours of one would
+// keep everything else of the work loop waiting.
+const inventoryPatience = 2 * time.Minute
+
 // Run looks now, whatever the time.
 func (d *Discovery) Run(ctx context.Context) (Discovered, error) {
 	out := Discovered{Started: time.Now(), End: DiscoveryComplete}
@@ -164,7 +170,10 @@ func (d *Discovery) wanted(ctx context.Context, c Candidate) ([]string, error) {
 }
 
 func (d *Discovery) run(ctx context.Context, out *Discovered) error {
-	if err := d.Current(ctx); err != nil {
+	wait, cancel := context.WithTimeout(ctx, inventoryPatience)
+	at, err := d.Current(wait)
+	cancel()
+	if err != nil {
 		if ctx.Err() == nil {
 			out.End = DiscoveryNoInventory
 			d.Log.Warn("the discovery does not know what the library holds", zap.Error(err))
@@ -183,7 +192,7 @@ func (d *Discovery) run(ctx context.Context, out *Discovered) error {
 		languages, err := d.wanted(ctx, c)
 		var lacking []source.Chapter
 		if err == nil {
-			lacking, err = d.Store.Lacking(ctx, c.Key)
+			lacking, err = d.Store.Lacking(ctx, at, c.Key)
 		}
 		if err == nil && len(job.Wanted(lacking, languages)) == 0 {
 			continue

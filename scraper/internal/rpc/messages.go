@@ -9,6 +9,7 @@ import (
 
 	"mangrove/internal/fault"
 	scraperv1 "mangrove/proto/gen/scraper/v1"
+	"mangrove/scraper/internal/inventory"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/source"
@@ -40,6 +41,9 @@ func stamp(t time.Time) *timestamppb.Timestamp {
 func (s *Server) siteName(site string) string {
 	if a, ok := s.Adapters.Get(site); ok {
 		return a.Site().Name
+	}
+	if site == inventory.LocalSite {
+		return "Library folder"
 	}
 	return site
 }

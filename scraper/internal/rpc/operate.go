@@ -142,6 +142,7 @@ func (s *Server) MoveSeries(ctx context.Context, r *scraperv1.MoveSeriesRequest)
 		return nil, err
 	}
 	s.Hub.LibraryChanged()
+	s.Library.Invalidate()
 	for _, k := range []source.Key{from, to} {
 		s.Hub.Changed(k)
 		s.Wake(k.Site)

@@ -257,6 +257,9 @@ func (s *Server) ReleaseHold(ctx context.Context, r *scraperv1.ReleaseHoldReques
 	if err != nil {
 		return nil, err
 	}
+	if r.GetKind() == "storage" {
+		s.Library.TryAgain()
+	}
 	s.wakeAll()
 	if was {
 		s.Recorder.Acted("release "+r.GetKind(), source.Key{})

@@ -7,6 +7,7 @@ import (
 	"context"
 	"time"
 
+	"golang.org/x/sync/singleflight"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"mangrove/internal/fault"
@@ -14,6 +15,7 @@ import (
 	"mangrove/scraper/internal/circuit"
 	"mangrove/scraper/internal/follow"
 	"mangrove/scraper/internal/incident"
+	"mangrove/scraper/internal/inventory"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/live"
@@ -77,6 +79,16 @@ type Covers interface {
 	Read(sha256 string) (data []byte, mediaType string, err error)
 }
 
+// Library is what the library folder holds, as last looked at.
+type Library interface {
+	// Summary never waits.
+	Summary() inventory.Summary
+	// Invalidate says that what is known of it has changed, TryAgain that the cause
+	// of a failure was mended.
+	Invalidate()
+	TryAgain()
+}
+
 // Server implements ScraperService.
 type Server struct {
 	scraperv1.UnimplementedScraperServiceServer
@@ -88,6 +100,7 @@ type Server struct {
 	Follows  Follows
 	Covers   Covers
 	Searches Searches
+	Library  Library
 	Hub      *live.Hub
 	Adapters *source.Registry
 	// Browser says why no browser can be started, or nil; a nil func never does.
@@ -105,13 +118,35 @@ type Server struct {
 	Halt func(site string)
 	// Probes tries one read of a paused Site; nil when nothing here can.
 	Probes Probes
+	// reading is the reading of the state that callers share.
+	reading singleflight.Group
 	// Paces sets and measures the Lanes' pace; nil when no Lane is worked here.
 	Paces Paces
 }
 
-// GetStatus answers the scraper's state.
+// statusPatience bounds the reading of the state: whoever asked for it first may
+// have gone, and others wait for the same.
+const statusPatience = 10 * time.Second
+
+// GetStatus answers the scraper's state. Those who ask at the same time share one
+// reading of it: a hundred probes are no hundred times the statements (INV-1).
 func (s *Server) GetStatus(ctx context.Context, _ *scraperv1.GetStatusRequest) (*scraperv1.GetStatusResponse, error) {
-	out := &scraperv1.GetStatusResponse{Version: s.Version, StartedAt: timestamppb.New(s.Started)}
+	read := s.reading.DoChan("", func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statusPatience)
+		defer cancel()
+		return s.status(ctx)
+	})
+	select {
+	case <-ctx.Done():
+		return nil, fault.New(fault.Away, "read", "the scraper's state", ctx.Err())
+	case got := <-read:
+		out, _ := got.Val.(*scraperv1.GetStatusResponse)
+		return out, got.Err
+	}
+}
+
+func (s *Server) status(ctx context.Context) (*scraperv1.GetStatusResponse, error) {
+	out := &scraperv1.GetStatusResponse{Version: s.Version, StartedAt: timestamppb.New(s.Started), Library: s.library()}
 	var err error
 	if out.LibraryEpoch, out.LibraryRevision, err = s.Store.LibraryHead(ctx); err != nil {
 		return nil, err
@@ -145,6 +180,19 @@ func (s *Server) GetStatus(ctx context.Context, _ *scraperv1.GetStatusRequest) (
 		out.Lanes = append(out.Lanes, s.lane(l))
 	}
 	return out, nil
+}
+
+// GetLibrary answers the state of the library.
+func (s *Server) GetLibrary(context.Context, *scraperv1.GetLibraryRequest) (*scraperv1.GetLibraryResponse, error) {
+	return &scraperv1.GetLibraryResponse{Library: s.library()}, nil
+}
+
+func (s *Server) library() *scraperv1.LibraryState {
+	k := s.Library.Summary()
+	return &scraperv1.LibraryState{
+		Status: string(k.Status), Files: int64(k.Counts.Files), Missing: int64(k.Counts.Missing), Bytes: k.Counts.Bytes,
+		PassedOver: int64(k.Counts.PassedOver), LookedAt: stamp(k.At), Why: k.Why, AgainAt: stamp(k.Again), Watched: k.Watched,
+	}
 }
 
 // ListSeries lists known Series.

@@ -21,6 +21,7 @@ import (
 	"mangrove/scraper/internal/cover"
 	"mangrove/scraper/internal/follow"
 	"mangrove/scraper/internal/incident"
+	"mangrove/scraper/internal/inventory/inventorytest"
 	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/live"
 	"mangrove/scraper/internal/poll"
@@ -88,6 +89,7 @@ func setup(t *testing.T) edge {
 	stopped, probing, pacing := &[]int64{}, &probes{}, &paces{set: map[string]time.Duration{}}
 	served := &rpc.Server{
 		Version: "test", Started: time.Now(), Store: db, Covers: cover.New(t.TempDir()), Searches: noSearch{}, Recorder: &incident.Recorder{Store: db, Log: zap.NewNop()}, Hub: hub, Adapters: adapters, Wake: wake,
+		Library: inventorytest.Start(t, t.TempDir(), db),
 		Unread:  func() []*scraperv1.UnreadDescription { return []*scraperv1.UnreadDescription{{File: "sites/foo.yaml"}} },
 		Follows: &follow.Reconciler{Store: db, Queue: queue.New(db), Adapters: adapters, Wake: wake},
 		StopJob: func(_ string, id int64) { *stopped = append(*stopped, id) }, Probes: probing, Paces: pacing,

@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
 
+	"mangrove/scraper/internal/inventory"
+	"mangrove/scraper/internal/inventory/inventorytest"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/queue"
 	"mangrove/scraper/internal/source"
@@ -53,10 +55,11 @@ func TestDiscovery(t *testing.T) {
 	exec(`INSERT INTO scraper.library_files (path, revision, state, site, series_id, chapter_id, series_title, pages, size, fingerprint, published_at)
 		VALUES ('q', 2, 'missing', $1, $2, '1', 't', 1, 1, 'g', now())`, gone.Site, gone.SeriesID)
 
+	looked := inventorytest.Snapshot(t, s.Store)
 	var current error
 	var woken []string
 	d := &queue.Discovery{
-		Store: s.Store, Current: func(context.Context) error { return current }, Log: zap.NewNop(),
+		Store: s.Store, Current: func(context.Context) (inventory.Snapshot, error) { return looked, current }, Log: zap.NewNop(),
 		Languages: func(string) []string { return []string{"en"} },
 		Wake:      func(site string) { woken = append(woken, site) },
 	}
@@ -113,10 +116,11 @@ func TestTheDiscoveryRunsOnceANight(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	ctx := t.Context()
+	looked := inventorytest.Snapshot(t, s.Store)
 	runs := 0
 	d := &queue.Discovery{
 		Store: s.Store, Log: zap.NewNop(), Wake: func(string) {}, Languages: func(string) []string { return nil },
-		Current: func(context.Context) error { runs++; return nil },
+		Current: func(context.Context) (inventory.Snapshot, error) { runs++; return looked, nil },
 	}
 	at := func(clock string) time.Time {
 		t.Helper()

@@ -10,6 +10,7 @@ import (
 
 	"mangrove/internal/fault"
 	"mangrove/scraper/internal/follow"
+	"mangrove/scraper/internal/inventory/inventorytest"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/publish"
 )
@@ -82,7 +83,8 @@ func TestCommitTwiceIsOnePublication(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lacking, err := s.Lacking(ctx, key)
+	at := inventorytest.Snapshot(t, s.Store)
+	lacking, err := s.Lacking(ctx, at, key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +105,7 @@ func TestCommitTwiceIsOnePublication(t *testing.T) {
 	if err != nil || len(changes) != 1 || changes[0].Revision != 1 || changes[0].Pages != 3 || changes[0].Path != "P/1.cbz" {
 		t.Errorf("changes %+v, %v; want one, of revision 1", changes, err)
 	}
-	if lacking, err := s.Lacking(ctx, key); err != nil || len(lacking) != 0 {
+	if lacking, err := s.Lacking(ctx, at, key); err != nil || len(lacking) != 0 {
 		t.Errorf("still lacking %v, %v", lacking, err)
 	}
 	if _, ok, err := s.NextChapter(ctx, j); ok || err != nil {

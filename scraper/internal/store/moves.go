@@ -79,6 +79,11 @@ func (s *Store) MoveSeries(ctx context.Context, from, to source.Key, url string,
 // rekeyFiles gives each file of a moved Series its new name, a change of the
 // library each, so that the catalog follows.
 func (s *Store) rekeyFiles(ctx context.Context, tx pgx.Tx, from, to source.Key) error {
+	// The counter first, as everyone else takes it: the other way round two would
+	// wait for each other.
+	if _, err := tx.Exec(ctx, s.sql.Get("LockLibrary")); err != nil {
+		return err
+	}
 	rows, err := tx.Query(ctx, s.sql.Get("FilesToRekey"), from.Site, from.SeriesID)
 	if err != nil {
 		return err

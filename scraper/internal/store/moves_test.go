@@ -8,6 +8,7 @@ import (
 
 	"mangrove/internal/fault"
 	"mangrove/scraper/internal/follow"
+	"mangrove/scraper/internal/inventory/inventorytest"
 	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/poll"
 	"mangrove/scraper/internal/source"
@@ -77,7 +78,7 @@ func TestAMoveKeepsFollowFilesAndAge(t *testing.T) {
 	if _, failing, err := l.Failure(ctx, to); failing || err != nil {
 		t.Errorf("still failing after a good read at the new place: %v, %v", failing, err)
 	}
-	lacking, err := l.Lacking(ctx, to)
+	lacking, err := l.Lacking(ctx, inventorytest.Snapshot(t, l.Store), to)
 	if err != nil || len(lacking) != 3 {
 		t.Errorf("lacks %+v (%v), want all but chapter 2, whose file it has", lacking, err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"mangrove/scraper/internal/inventory"
 	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/poll"
 	"mangrove/scraper/internal/source"
@@ -138,8 +139,12 @@ func (s *Store) chapters(ctx context.Context, q interface {
 	})
 }
 
-// Lacking lists the chapters a Series has and the library lacks, in reading order.
-func (s *Store) Lacking(ctx context.Context, key source.Key) ([]source.Chapter, error) {
+// Lacking lists the chapters a Series has and the library, as it was looked at for
+// this, lacks, in reading order.
+func (s *Store) Lacking(ctx context.Context, at inventory.Snapshot, key source.Key) ([]source.Chapter, error) {
+	if err := needSnapshot(at); err != nil {
+		return nil, err
+	}
 	rows, err := s.db.Query(ctx, s.sql.Get("LackingChapters"), key.Site, key.SeriesID)
 	if err != nil {
 		return nil, classify("LackingChapters", err)

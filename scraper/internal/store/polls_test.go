@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"mangrove/scraper/internal/follow"
+	"mangrove/scraper/internal/inventory/inventorytest"
 	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/poll"
 	"mangrove/scraper/internal/source"
@@ -201,7 +202,7 @@ func TestNumbersRoundTrip(t *testing.T) {
 	if err := s.SaveReading(t.Context(), key, r, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	lacking, err := s.Lacking(t.Context(), key)
+	lacking, err := s.Lacking(t.Context(), inventorytest.Snapshot(t, s.Store), key)
 	if err != nil {
 		t.Fatal(err)
 	}

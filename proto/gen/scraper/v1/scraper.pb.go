@@ -3219,8 +3219,10 @@ type GetStatusResponse struct {
 	JobsReady int32 `protobuf:"varint,20,opt,name=jobs_ready,json=jobsReady,proto3" json:"jobs_ready,omitempty"`
 	// jobs_quarantined counts Jobs that were set aside until a person decides.
 	JobsQuarantined int32 `protobuf:"varint,21,opt,name=jobs_quarantined,json=jobsQuarantined,proto3" json:"jobs_quarantined,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// library is what is known of the library folder now; it never waits for a look at it (INV-1).
+	Library       *LibraryState `protobuf:"bytes,22,opt,name=library,proto3" json:"library,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetStatusResponse) Reset() {
@@ -3330,6 +3332,214 @@ func (x *GetStatusResponse) GetJobsQuarantined() int32 {
 	return 0
 }
 
+func (x *GetStatusResponse) GetLibrary() *LibraryState {
+	if x != nil {
+		return x.Library
+	}
+	return nil
+}
+
+// LibraryState is the last look at the library folder, with its age.
+type LibraryState struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// status is "ready", "refreshing", "stale", "updated" or "error" (INV-2).
+	Status string `protobuf:"bytes,1,opt,name=status,proto3" json:"status,omitempty"`
+	// files counts those that are there.
+	Files int64 `protobuf:"varint,2,opt,name=files,proto3" json:"files,omitempty"`
+	// missing counts those that are known and gone; progress in them is kept.
+	Missing int64 `protobuf:"varint,3,opt,name=missing,proto3" json:"missing,omitempty"`
+	// bytes is the size of files.
+	Bytes int64 `protobuf:"varint,4,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	// passed_over counts files that were left out of the catalog: broken, a second copy, or with a name that cannot be stored.
+	PassedOver int64 `protobuf:"varint,5,opt,name=passed_over,json=passedOver,proto3" json:"passed_over,omitempty"`
+	// looked_at is when the last look ended well; unset before the first.
+	LookedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=looked_at,json=lookedAt,proto3" json:"looked_at,omitempty"`
+	// why says in one line what the last look failed of, else "".
+	Why string `protobuf:"bytes,7,opt,name=why,proto3" json:"why,omitempty"`
+	// again_at is when it is tried again after a failure; unset otherwise.
+	AgainAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=again_at,json=againAt,proto3" json:"again_at,omitempty"`
+	// watched is true when the file system tells of changes by itself.
+	Watched       bool `protobuf:"varint,9,opt,name=watched,proto3" json:"watched,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LibraryState) Reset() {
+	*x = LibraryState{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[46]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LibraryState) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LibraryState) ProtoMessage() {}
+
+func (x *LibraryState) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[46]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LibraryState.ProtoReflect.Descriptor instead.
+func (*LibraryState) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{46}
+}
+
+func (x *LibraryState) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+func (x *LibraryState) GetFiles() int64 {
+	if x != nil {
+		return x.Files
+	}
+	return 0
+}
+
+func (x *LibraryState) GetMissing() int64 {
+	if x != nil {
+		return x.Missing
+	}
+	return 0
+}
+
+func (x *LibraryState) GetBytes() int64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
+func (x *LibraryState) GetPassedOver() int64 {
+	if x != nil {
+		return x.PassedOver
+	}
+	return 0
+}
+
+func (x *LibraryState) GetLookedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.LookedAt
+	}
+	return nil
+}
+
+func (x *LibraryState) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
+func (x *LibraryState) GetAgainAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.AgainAt
+	}
+	return nil
+}
+
+func (x *LibraryState) GetWatched() bool {
+	if x != nil {
+		return x.Watched
+	}
+	return false
+}
+
+// GetLibraryRequest asks for the state of the library.
+type GetLibraryRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetLibraryRequest) Reset() {
+	*x = GetLibraryRequest{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[47]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetLibraryRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetLibraryRequest) ProtoMessage() {}
+
+func (x *GetLibraryRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[47]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetLibraryRequest.ProtoReflect.Descriptor instead.
+func (*GetLibraryRequest) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{47}
+}
+
+// GetLibraryResponse answers it.
+type GetLibraryResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// library is the last look at it.
+	Library       *LibraryState `protobuf:"bytes,1,opt,name=library,proto3" json:"library,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetLibraryResponse) Reset() {
+	*x = GetLibraryResponse{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[48]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetLibraryResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetLibraryResponse) ProtoMessage() {}
+
+func (x *GetLibraryResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[48]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetLibraryResponse.ProtoReflect.Descriptor instead.
+func (*GetLibraryResponse) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{48}
+}
+
+func (x *GetLibraryResponse) GetLibrary() *LibraryState {
+	if x != nil {
+		return x.Library
+	}
+	return nil
+}
+
 // ListSeriesRequest asks for known Series.
 type ListSeriesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3341,7 +3551,7 @@ type ListSeriesRequest struct {
 
 func (x *ListSeriesRequest) Reset() {
 	*x = ListSeriesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[46]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3353,7 +3563,7 @@ func (x *ListSeriesRequest) String() string {
 func (*ListSeriesRequest) ProtoMessage() {}
 
 func (x *ListSeriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[46]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3366,7 +3576,7 @@ func (x *ListSeriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSeriesRequest.ProtoReflect.Descriptor instead.
 func (*ListSeriesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{46}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ListSeriesRequest) GetOrigin() string {
@@ -3387,7 +3597,7 @@ type ListSeriesResponse struct {
 
 func (x *ListSeriesResponse) Reset() {
 	*x = ListSeriesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[47]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3399,7 +3609,7 @@ func (x *ListSeriesResponse) String() string {
 func (*ListSeriesResponse) ProtoMessage() {}
 
 func (x *ListSeriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[47]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3412,7 +3622,7 @@ func (x *ListSeriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSeriesResponse.ProtoReflect.Descriptor instead.
 func (*ListSeriesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{47}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ListSeriesResponse) GetSeries() []*Series {
@@ -3433,7 +3643,7 @@ type GetSeriesRequest struct {
 
 func (x *GetSeriesRequest) Reset() {
 	*x = GetSeriesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[48]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3445,7 +3655,7 @@ func (x *GetSeriesRequest) String() string {
 func (*GetSeriesRequest) ProtoMessage() {}
 
 func (x *GetSeriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[48]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3458,7 +3668,7 @@ func (x *GetSeriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSeriesRequest.ProtoReflect.Descriptor instead.
 func (*GetSeriesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{48}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *GetSeriesRequest) GetKey() *SeriesKey {
@@ -3479,7 +3689,7 @@ type GetSeriesResponse struct {
 
 func (x *GetSeriesResponse) Reset() {
 	*x = GetSeriesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[49]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3491,7 +3701,7 @@ func (x *GetSeriesResponse) String() string {
 func (*GetSeriesResponse) ProtoMessage() {}
 
 func (x *GetSeriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[49]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3504,7 +3714,7 @@ func (x *GetSeriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSeriesResponse.ProtoReflect.Descriptor instead.
 func (*GetSeriesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{49}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *GetSeriesResponse) GetState() *SeriesState {
@@ -3525,7 +3735,7 @@ type WatchSeriesRequest struct {
 
 func (x *WatchSeriesRequest) Reset() {
 	*x = WatchSeriesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[50]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3537,7 +3747,7 @@ func (x *WatchSeriesRequest) String() string {
 func (*WatchSeriesRequest) ProtoMessage() {}
 
 func (x *WatchSeriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[50]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3550,7 +3760,7 @@ func (x *WatchSeriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSeriesRequest.ProtoReflect.Descriptor instead.
 func (*WatchSeriesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{50}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *WatchSeriesRequest) GetKey() *SeriesKey {
@@ -3571,7 +3781,7 @@ type WatchSeriesResponse struct {
 
 func (x *WatchSeriesResponse) Reset() {
 	*x = WatchSeriesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[51]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3583,7 +3793,7 @@ func (x *WatchSeriesResponse) String() string {
 func (*WatchSeriesResponse) ProtoMessage() {}
 
 func (x *WatchSeriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[51]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3596,7 +3806,7 @@ func (x *WatchSeriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSeriesResponse.ProtoReflect.Descriptor instead.
 func (*WatchSeriesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{51}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *WatchSeriesResponse) GetState() *SeriesState {
@@ -3617,7 +3827,7 @@ type GetCoverRequest struct {
 
 func (x *GetCoverRequest) Reset() {
 	*x = GetCoverRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[52]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3629,7 +3839,7 @@ func (x *GetCoverRequest) String() string {
 func (*GetCoverRequest) ProtoMessage() {}
 
 func (x *GetCoverRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[52]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3642,7 +3852,7 @@ func (x *GetCoverRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCoverRequest.ProtoReflect.Descriptor instead.
 func (*GetCoverRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{52}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *GetCoverRequest) GetKey() *SeriesKey {
@@ -3667,7 +3877,7 @@ type GetCoverResponse struct {
 
 func (x *GetCoverResponse) Reset() {
 	*x = GetCoverResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[53]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3679,7 +3889,7 @@ func (x *GetCoverResponse) String() string {
 func (*GetCoverResponse) ProtoMessage() {}
 
 func (x *GetCoverResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[53]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3692,7 +3902,7 @@ func (x *GetCoverResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCoverResponse.ProtoReflect.Descriptor instead.
 func (*GetCoverResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{53}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *GetCoverResponse) GetMediaType() string {
@@ -3735,7 +3945,7 @@ type Follow struct {
 
 func (x *Follow) Reset() {
 	*x = Follow{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[54]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3747,7 +3957,7 @@ func (x *Follow) String() string {
 func (*Follow) ProtoMessage() {}
 
 func (x *Follow) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[54]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3760,7 +3970,7 @@ func (x *Follow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Follow.ProtoReflect.Descriptor instead.
 func (*Follow) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{54}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *Follow) GetKey() *SeriesKey {
@@ -3815,7 +4025,7 @@ type ApplyFollowsRequest struct {
 
 func (x *ApplyFollowsRequest) Reset() {
 	*x = ApplyFollowsRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[55]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3827,7 +4037,7 @@ func (x *ApplyFollowsRequest) String() string {
 func (*ApplyFollowsRequest) ProtoMessage() {}
 
 func (x *ApplyFollowsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[55]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3840,7 +4050,7 @@ func (x *ApplyFollowsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyFollowsRequest.ProtoReflect.Descriptor instead.
 func (*ApplyFollowsRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{55}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *ApplyFollowsRequest) GetRevision() int64 {
@@ -3888,7 +4098,7 @@ type ApplyFollowsResponse struct {
 
 func (x *ApplyFollowsResponse) Reset() {
 	*x = ApplyFollowsResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[56]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3900,7 +4110,7 @@ func (x *ApplyFollowsResponse) String() string {
 func (*ApplyFollowsResponse) ProtoMessage() {}
 
 func (x *ApplyFollowsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[56]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3913,7 +4123,7 @@ func (x *ApplyFollowsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyFollowsResponse.ProtoReflect.Descriptor instead.
 func (*ApplyFollowsResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{56}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *ApplyFollowsResponse) GetRevision() int64 {
@@ -3955,7 +4165,7 @@ type RequestPollRequest struct {
 
 func (x *RequestPollRequest) Reset() {
 	*x = RequestPollRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[57]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3967,7 +4177,7 @@ func (x *RequestPollRequest) String() string {
 func (*RequestPollRequest) ProtoMessage() {}
 
 func (x *RequestPollRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[57]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3980,7 +4190,7 @@ func (x *RequestPollRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestPollRequest.ProtoReflect.Descriptor instead.
 func (*RequestPollRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{57}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *RequestPollRequest) GetKey() *SeriesKey {
@@ -4001,7 +4211,7 @@ type RequestPollResponse struct {
 
 func (x *RequestPollResponse) Reset() {
 	*x = RequestPollResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[58]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4013,7 +4223,7 @@ func (x *RequestPollResponse) String() string {
 func (*RequestPollResponse) ProtoMessage() {}
 
 func (x *RequestPollResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[58]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4026,7 +4236,7 @@ func (x *RequestPollResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestPollResponse.ProtoReflect.Descriptor instead.
 func (*RequestPollResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{58}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *RequestPollResponse) GetRequestedAt() *timestamppb.Timestamp {
@@ -4071,7 +4281,7 @@ type LibraryChange struct {
 
 func (x *LibraryChange) Reset() {
 	*x = LibraryChange{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[59]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4083,7 +4293,7 @@ func (x *LibraryChange) String() string {
 func (*LibraryChange) ProtoMessage() {}
 
 func (x *LibraryChange) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[59]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4096,7 +4306,7 @@ func (x *LibraryChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LibraryChange.ProtoReflect.Descriptor instead.
 func (*LibraryChange) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{59}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *LibraryChange) GetRevision() int64 {
@@ -4205,7 +4415,7 @@ type ListLibraryChangesRequest struct {
 
 func (x *ListLibraryChangesRequest) Reset() {
 	*x = ListLibraryChangesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[60]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4217,7 +4427,7 @@ func (x *ListLibraryChangesRequest) String() string {
 func (*ListLibraryChangesRequest) ProtoMessage() {}
 
 func (x *ListLibraryChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[60]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4230,7 +4440,7 @@ func (x *ListLibraryChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLibraryChangesRequest.ProtoReflect.Descriptor instead.
 func (*ListLibraryChangesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{60}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *ListLibraryChangesRequest) GetEpoch() string {
@@ -4269,7 +4479,7 @@ type ListLibraryChangesResponse struct {
 
 func (x *ListLibraryChangesResponse) Reset() {
 	*x = ListLibraryChangesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[61]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4281,7 +4491,7 @@ func (x *ListLibraryChangesResponse) String() string {
 func (*ListLibraryChangesResponse) ProtoMessage() {}
 
 func (x *ListLibraryChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[61]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4294,7 +4504,7 @@ func (x *ListLibraryChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLibraryChangesResponse.ProtoReflect.Descriptor instead.
 func (*ListLibraryChangesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{61}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *ListLibraryChangesResponse) GetEpoch() string {
@@ -4327,7 +4537,7 @@ type WatchLibraryRequest struct {
 
 func (x *WatchLibraryRequest) Reset() {
 	*x = WatchLibraryRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[62]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4339,7 +4549,7 @@ func (x *WatchLibraryRequest) String() string {
 func (*WatchLibraryRequest) ProtoMessage() {}
 
 func (x *WatchLibraryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[62]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4352,7 +4562,7 @@ func (x *WatchLibraryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchLibraryRequest.ProtoReflect.Descriptor instead.
 func (*WatchLibraryRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{62}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{65}
 }
 
 // WatchLibraryResponse tells the head.
@@ -4368,7 +4578,7 @@ type WatchLibraryResponse struct {
 
 func (x *WatchLibraryResponse) Reset() {
 	*x = WatchLibraryResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[63]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4380,7 +4590,7 @@ func (x *WatchLibraryResponse) String() string {
 func (*WatchLibraryResponse) ProtoMessage() {}
 
 func (x *WatchLibraryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[63]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4393,7 +4603,7 @@ func (x *WatchLibraryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchLibraryResponse.ProtoReflect.Descriptor instead.
 func (*WatchLibraryResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{63}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *WatchLibraryResponse) GetEpoch() string {
@@ -4453,7 +4663,7 @@ type Incident struct {
 
 func (x *Incident) Reset() {
 	*x = Incident{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[64]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4465,7 +4675,7 @@ func (x *Incident) String() string {
 func (*Incident) ProtoMessage() {}
 
 func (x *Incident) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[64]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4478,7 +4688,7 @@ func (x *Incident) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Incident.ProtoReflect.Descriptor instead.
 func (*Incident) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{64}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *Incident) GetId() int64 {
@@ -4619,7 +4829,7 @@ type Decision struct {
 
 func (x *Decision) Reset() {
 	*x = Decision{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[65]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4631,7 +4841,7 @@ func (x *Decision) String() string {
 func (*Decision) ProtoMessage() {}
 
 func (x *Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[65]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4644,7 +4854,7 @@ func (x *Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decision.ProtoReflect.Descriptor instead.
 func (*Decision) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{65}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *Decision) GetAt() *timestamppb.Timestamp {
@@ -4709,7 +4919,7 @@ type Evidence struct {
 
 func (x *Evidence) Reset() {
 	*x = Evidence{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[66]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4721,7 +4931,7 @@ func (x *Evidence) String() string {
 func (*Evidence) ProtoMessage() {}
 
 func (x *Evidence) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[66]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4734,7 +4944,7 @@ func (x *Evidence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evidence.ProtoReflect.Descriptor instead.
 func (*Evidence) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{66}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *Evidence) GetAddress() string {
@@ -4813,7 +5023,7 @@ type Header struct {
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[67]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4825,7 +5035,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[67]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4838,7 +5048,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{67}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *Header) GetName() string {
@@ -4870,7 +5080,7 @@ type ListIncidentsRequest struct {
 
 func (x *ListIncidentsRequest) Reset() {
 	*x = ListIncidentsRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[68]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4882,7 +5092,7 @@ func (x *ListIncidentsRequest) String() string {
 func (*ListIncidentsRequest) ProtoMessage() {}
 
 func (x *ListIncidentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[68]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4895,7 +5105,7 @@ func (x *ListIncidentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListIncidentsRequest.ProtoReflect.Descriptor instead.
 func (*ListIncidentsRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{68}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *ListIncidentsRequest) GetUnresolved() bool {
@@ -4934,7 +5144,7 @@ type ListIncidentsResponse struct {
 
 func (x *ListIncidentsResponse) Reset() {
 	*x = ListIncidentsResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[69]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4946,7 +5156,7 @@ func (x *ListIncidentsResponse) String() string {
 func (*ListIncidentsResponse) ProtoMessage() {}
 
 func (x *ListIncidentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[69]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4959,7 +5169,7 @@ func (x *ListIncidentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListIncidentsResponse.ProtoReflect.Descriptor instead.
 func (*ListIncidentsResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{69}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *ListIncidentsResponse) GetIncidents() []*Incident {
@@ -4994,7 +5204,7 @@ type GetIncidentRequest struct {
 
 func (x *GetIncidentRequest) Reset() {
 	*x = GetIncidentRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[70]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5006,7 +5216,7 @@ func (x *GetIncidentRequest) String() string {
 func (*GetIncidentRequest) ProtoMessage() {}
 
 func (x *GetIncidentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[70]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5019,7 +5229,7 @@ func (x *GetIncidentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetIncidentRequest.ProtoReflect.Descriptor instead.
 func (*GetIncidentRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{70}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *GetIncidentRequest) GetId() int64 {
@@ -5044,7 +5254,7 @@ type GetIncidentResponse struct {
 
 func (x *GetIncidentResponse) Reset() {
 	*x = GetIncidentResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[71]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5056,7 +5266,7 @@ func (x *GetIncidentResponse) String() string {
 func (*GetIncidentResponse) ProtoMessage() {}
 
 func (x *GetIncidentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[71]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5069,7 +5279,7 @@ func (x *GetIncidentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetIncidentResponse.ProtoReflect.Descriptor instead.
 func (*GetIncidentResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{71}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *GetIncidentResponse) GetIncident() *Incident {
@@ -5104,7 +5314,7 @@ type SaveIncidentRequest struct {
 
 func (x *SaveIncidentRequest) Reset() {
 	*x = SaveIncidentRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[72]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5116,7 +5326,7 @@ func (x *SaveIncidentRequest) String() string {
 func (*SaveIncidentRequest) ProtoMessage() {}
 
 func (x *SaveIncidentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[72]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5129,7 +5339,7 @@ func (x *SaveIncidentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaveIncidentRequest.ProtoReflect.Descriptor instead.
 func (*SaveIncidentRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{72}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *SaveIncidentRequest) GetId() int64 {
@@ -5152,7 +5362,7 @@ type SaveIncidentResponse struct {
 
 func (x *SaveIncidentResponse) Reset() {
 	*x = SaveIncidentResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[73]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5164,7 +5374,7 @@ func (x *SaveIncidentResponse) String() string {
 func (*SaveIncidentResponse) ProtoMessage() {}
 
 func (x *SaveIncidentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[73]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5177,7 +5387,7 @@ func (x *SaveIncidentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaveIncidentResponse.ProtoReflect.Descriptor instead.
 func (*SaveIncidentResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{73}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{76}
 }
 
 func (x *SaveIncidentResponse) GetName() string {
@@ -5205,7 +5415,7 @@ type ResolveIncidentRequest struct {
 
 func (x *ResolveIncidentRequest) Reset() {
 	*x = ResolveIncidentRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[74]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5217,7 +5427,7 @@ func (x *ResolveIncidentRequest) String() string {
 func (*ResolveIncidentRequest) ProtoMessage() {}
 
 func (x *ResolveIncidentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[74]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5230,7 +5440,7 @@ func (x *ResolveIncidentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveIncidentRequest.ProtoReflect.Descriptor instead.
 func (*ResolveIncidentRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{74}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{77}
 }
 
 func (x *ResolveIncidentRequest) GetId() int64 {
@@ -5251,7 +5461,7 @@ type ResolveIncidentResponse struct {
 
 func (x *ResolveIncidentResponse) Reset() {
 	*x = ResolveIncidentResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[75]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5263,7 +5473,7 @@ func (x *ResolveIncidentResponse) String() string {
 func (*ResolveIncidentResponse) ProtoMessage() {}
 
 func (x *ResolveIncidentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[75]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5276,7 +5486,7 @@ func (x *ResolveIncidentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveIncidentResponse.ProtoReflect.Descriptor instead.
 func (*ResolveIncidentResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{75}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{78}
 }
 
 func (x *ResolveIncidentResponse) GetResolved() bool {
@@ -5525,7 +5735,7 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\fannounced_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\vannouncedAt\"V\n" +
 	"\x17ListNewChaptersResponse\x12;\n" +
 	"\bchapters\x18\x01 \x03(\v2\x1f.mangrove.scraper.v1.NewChapterR\bchapters\"\x12\n" +
-	"\x10GetStatusRequest\"\xd3\x03\n" +
+	"\x10GetStatusRequest\"\x90\x04\n" +
 	"\x11GetStatusResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x129\n" +
 	"\n" +
@@ -5539,7 +5749,22 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\fseries_muted\x18\t \x01(\x05R\vseriesMuted\x12\x1d\n" +
 	"\n" +
 	"jobs_ready\x18\x14 \x01(\x05R\tjobsReady\x12)\n" +
-	"\x10jobs_quarantined\x18\x15 \x01(\x05R\x0fjobsQuarantined\"+\n" +
+	"\x10jobs_quarantined\x18\x15 \x01(\x05R\x0fjobsQuarantined\x12;\n" +
+	"\alibrary\x18\x16 \x01(\v2!.mangrove.scraper.v1.LibraryStateR\alibrary\"\xa9\x02\n" +
+	"\fLibraryState\x12\x16\n" +
+	"\x06status\x18\x01 \x01(\tR\x06status\x12\x14\n" +
+	"\x05files\x18\x02 \x01(\x03R\x05files\x12\x18\n" +
+	"\amissing\x18\x03 \x01(\x03R\amissing\x12\x14\n" +
+	"\x05bytes\x18\x04 \x01(\x03R\x05bytes\x12\x1f\n" +
+	"\vpassed_over\x18\x05 \x01(\x03R\n" +
+	"passedOver\x127\n" +
+	"\tlooked_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\blookedAt\x12\x10\n" +
+	"\x03why\x18\a \x01(\tR\x03why\x125\n" +
+	"\bagain_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\aagainAt\x12\x18\n" +
+	"\awatched\x18\t \x01(\bR\awatched\"\x13\n" +
+	"\x11GetLibraryRequest\"Q\n" +
+	"\x12GetLibraryResponse\x12;\n" +
+	"\alibrary\x18\x01 \x01(\v2!.mangrove.scraper.v1.LibraryStateR\alibrary\"+\n" +
 	"\x11ListSeriesRequest\x12\x16\n" +
 	"\x06origin\x18\x01 \x01(\tR\x06origin\"I\n" +
 	"\x12ListSeriesResponse\x123\n" +
@@ -5679,9 +5904,11 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\x16ResolveIncidentRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\"5\n" +
 	"\x17ResolveIncidentResponse\x12\x1a\n" +
-	"\bresolved\x18\x01 \x01(\bR\bresolved2\xac\x15\n" +
+	"\bresolved\x18\x01 \x01(\bR\bresolved2\x8b\x16\n" +
 	"\x0eScraperService\x12Z\n" +
 	"\tGetStatus\x12%.mangrove.scraper.v1.GetStatusRequest\x1a&.mangrove.scraper.v1.GetStatusResponse\x12]\n" +
+	"\n" +
+	"GetLibrary\x12&.mangrove.scraper.v1.GetLibraryRequest\x1a'.mangrove.scraper.v1.GetLibraryResponse\x12]\n" +
 	"\n" +
 	"ListSeries\x12&.mangrove.scraper.v1.ListSeriesRequest\x1a'.mangrove.scraper.v1.ListSeriesResponse\x12Z\n" +
 	"\tGetSeries\x12%.mangrove.scraper.v1.GetSeriesRequest\x1a&.mangrove.scraper.v1.GetSeriesResponse\x12b\n" +
@@ -5725,7 +5952,7 @@ func file_mangrove_scraper_v1_scraper_proto_rawDescGZIP() []byte {
 	return file_mangrove_scraper_v1_scraper_proto_rawDescData
 }
 
-var file_mangrove_scraper_v1_scraper_proto_msgTypes = make([]protoimpl.MessageInfo, 76)
+var file_mangrove_scraper_v1_scraper_proto_msgTypes = make([]protoimpl.MessageInfo, 79)
 var file_mangrove_scraper_v1_scraper_proto_goTypes = []any{
 	(*SeriesKey)(nil),                   // 0: mangrove.scraper.v1.SeriesKey
 	(*Series)(nil),                      // 1: mangrove.scraper.v1.Series
@@ -5773,58 +6000,61 @@ var file_mangrove_scraper_v1_scraper_proto_goTypes = []any{
 	(*ListNewChaptersResponse)(nil),     // 43: mangrove.scraper.v1.ListNewChaptersResponse
 	(*GetStatusRequest)(nil),            // 44: mangrove.scraper.v1.GetStatusRequest
 	(*GetStatusResponse)(nil),           // 45: mangrove.scraper.v1.GetStatusResponse
-	(*ListSeriesRequest)(nil),           // 46: mangrove.scraper.v1.ListSeriesRequest
-	(*ListSeriesResponse)(nil),          // 47: mangrove.scraper.v1.ListSeriesResponse
-	(*GetSeriesRequest)(nil),            // 48: mangrove.scraper.v1.GetSeriesRequest
-	(*GetSeriesResponse)(nil),           // 49: mangrove.scraper.v1.GetSeriesResponse
-	(*WatchSeriesRequest)(nil),          // 50: mangrove.scraper.v1.WatchSeriesRequest
-	(*WatchSeriesResponse)(nil),         // 51: mangrove.scraper.v1.WatchSeriesResponse
-	(*GetCoverRequest)(nil),             // 52: mangrove.scraper.v1.GetCoverRequest
-	(*GetCoverResponse)(nil),            // 53: mangrove.scraper.v1.GetCoverResponse
-	(*Follow)(nil),                      // 54: mangrove.scraper.v1.Follow
-	(*ApplyFollowsRequest)(nil),         // 55: mangrove.scraper.v1.ApplyFollowsRequest
-	(*ApplyFollowsResponse)(nil),        // 56: mangrove.scraper.v1.ApplyFollowsResponse
-	(*RequestPollRequest)(nil),          // 57: mangrove.scraper.v1.RequestPollRequest
-	(*RequestPollResponse)(nil),         // 58: mangrove.scraper.v1.RequestPollResponse
-	(*LibraryChange)(nil),               // 59: mangrove.scraper.v1.LibraryChange
-	(*ListLibraryChangesRequest)(nil),   // 60: mangrove.scraper.v1.ListLibraryChangesRequest
-	(*ListLibraryChangesResponse)(nil),  // 61: mangrove.scraper.v1.ListLibraryChangesResponse
-	(*WatchLibraryRequest)(nil),         // 62: mangrove.scraper.v1.WatchLibraryRequest
-	(*WatchLibraryResponse)(nil),        // 63: mangrove.scraper.v1.WatchLibraryResponse
-	(*Incident)(nil),                    // 64: mangrove.scraper.v1.Incident
-	(*Decision)(nil),                    // 65: mangrove.scraper.v1.Decision
-	(*Evidence)(nil),                    // 66: mangrove.scraper.v1.Evidence
-	(*Header)(nil),                      // 67: mangrove.scraper.v1.Header
-	(*ListIncidentsRequest)(nil),        // 68: mangrove.scraper.v1.ListIncidentsRequest
-	(*ListIncidentsResponse)(nil),       // 69: mangrove.scraper.v1.ListIncidentsResponse
-	(*GetIncidentRequest)(nil),          // 70: mangrove.scraper.v1.GetIncidentRequest
-	(*GetIncidentResponse)(nil),         // 71: mangrove.scraper.v1.GetIncidentResponse
-	(*SaveIncidentRequest)(nil),         // 72: mangrove.scraper.v1.SaveIncidentRequest
-	(*SaveIncidentResponse)(nil),        // 73: mangrove.scraper.v1.SaveIncidentResponse
-	(*ResolveIncidentRequest)(nil),      // 74: mangrove.scraper.v1.ResolveIncidentRequest
-	(*ResolveIncidentResponse)(nil),     // 75: mangrove.scraper.v1.ResolveIncidentResponse
-	(*timestamppb.Timestamp)(nil),       // 76: google.protobuf.Timestamp
+	(*LibraryState)(nil),                // 46: mangrove.scraper.v1.LibraryState
+	(*GetLibraryRequest)(nil),           // 47: mangrove.scraper.v1.GetLibraryRequest
+	(*GetLibraryResponse)(nil),          // 48: mangrove.scraper.v1.GetLibraryResponse
+	(*ListSeriesRequest)(nil),           // 49: mangrove.scraper.v1.ListSeriesRequest
+	(*ListSeriesResponse)(nil),          // 50: mangrove.scraper.v1.ListSeriesResponse
+	(*GetSeriesRequest)(nil),            // 51: mangrove.scraper.v1.GetSeriesRequest
+	(*GetSeriesResponse)(nil),           // 52: mangrove.scraper.v1.GetSeriesResponse
+	(*WatchSeriesRequest)(nil),          // 53: mangrove.scraper.v1.WatchSeriesRequest
+	(*WatchSeriesResponse)(nil),         // 54: mangrove.scraper.v1.WatchSeriesResponse
+	(*GetCoverRequest)(nil),             // 55: mangrove.scraper.v1.GetCoverRequest
+	(*GetCoverResponse)(nil),            // 56: mangrove.scraper.v1.GetCoverResponse
+	(*Follow)(nil),                      // 57: mangrove.scraper.v1.Follow
+	(*ApplyFollowsRequest)(nil),         // 58: mangrove.scraper.v1.ApplyFollowsRequest
+	(*ApplyFollowsResponse)(nil),        // 59: mangrove.scraper.v1.ApplyFollowsResponse
+	(*RequestPollRequest)(nil),          // 60: mangrove.scraper.v1.RequestPollRequest
+	(*RequestPollResponse)(nil),         // 61: mangrove.scraper.v1.RequestPollResponse
+	(*LibraryChange)(nil),               // 62: mangrove.scraper.v1.LibraryChange
+	(*ListLibraryChangesRequest)(nil),   // 63: mangrove.scraper.v1.ListLibraryChangesRequest
+	(*ListLibraryChangesResponse)(nil),  // 64: mangrove.scraper.v1.ListLibraryChangesResponse
+	(*WatchLibraryRequest)(nil),         // 65: mangrove.scraper.v1.WatchLibraryRequest
+	(*WatchLibraryResponse)(nil),        // 66: mangrove.scraper.v1.WatchLibraryResponse
+	(*Incident)(nil),                    // 67: mangrove.scraper.v1.Incident
+	(*Decision)(nil),                    // 68: mangrove.scraper.v1.Decision
+	(*Evidence)(nil),                    // 69: mangrove.scraper.v1.Evidence
+	(*Header)(nil),                      // 70: mangrove.scraper.v1.Header
+	(*ListIncidentsRequest)(nil),        // 71: mangrove.scraper.v1.ListIncidentsRequest
+	(*ListIncidentsResponse)(nil),       // 72: mangrove.scraper.v1.ListIncidentsResponse
+	(*GetIncidentRequest)(nil),          // 73: mangrove.scraper.v1.GetIncidentRequest
+	(*GetIncidentResponse)(nil),         // 74: mangrove.scraper.v1.GetIncidentResponse
+	(*SaveIncidentRequest)(nil),         // 75: mangrove.scraper.v1.SaveIncidentRequest
+	(*SaveIncidentResponse)(nil),        // 76: mangrove.scraper.v1.SaveIncidentResponse
+	(*ResolveIncidentRequest)(nil),      // 77: mangrove.scraper.v1.ResolveIncidentRequest
+	(*ResolveIncidentResponse)(nil),     // 78: mangrove.scraper.v1.ResolveIncidentResponse
+	(*timestamppb.Timestamp)(nil),       // 79: google.protobuf.Timestamp
 }
 var file_mangrove_scraper_v1_scraper_proto_depIdxs = []int32{
 	0,   // 0: mangrove.scraper.v1.Series.key:type_name -> mangrove.scraper.v1.SeriesKey
-	76,  // 1: mangrove.scraper.v1.Chapter.published_at:type_name -> google.protobuf.Timestamp
-	76,  // 2: mangrove.scraper.v1.Chapter.first_seen_at:type_name -> google.protobuf.Timestamp
-	76,  // 3: mangrove.scraper.v1.Chapter.gone_since:type_name -> google.protobuf.Timestamp
-	76,  // 4: mangrove.scraper.v1.Failure.failing_since:type_name -> google.protobuf.Timestamp
-	76,  // 5: mangrove.scraper.v1.Job.retry_at:type_name -> google.protobuf.Timestamp
-	76,  // 6: mangrove.scraper.v1.Job.changed_at:type_name -> google.protobuf.Timestamp
-	76,  // 7: mangrove.scraper.v1.Lane.circuit_since:type_name -> google.protobuf.Timestamp
-	76,  // 8: mangrove.scraper.v1.Lane.circuit_until:type_name -> google.protobuf.Timestamp
-	76,  // 9: mangrove.scraper.v1.Lane.trouble_since:type_name -> google.protobuf.Timestamp
+	79,  // 1: mangrove.scraper.v1.Chapter.published_at:type_name -> google.protobuf.Timestamp
+	79,  // 2: mangrove.scraper.v1.Chapter.first_seen_at:type_name -> google.protobuf.Timestamp
+	79,  // 3: mangrove.scraper.v1.Chapter.gone_since:type_name -> google.protobuf.Timestamp
+	79,  // 4: mangrove.scraper.v1.Failure.failing_since:type_name -> google.protobuf.Timestamp
+	79,  // 5: mangrove.scraper.v1.Job.retry_at:type_name -> google.protobuf.Timestamp
+	79,  // 6: mangrove.scraper.v1.Job.changed_at:type_name -> google.protobuf.Timestamp
+	79,  // 7: mangrove.scraper.v1.Lane.circuit_since:type_name -> google.protobuf.Timestamp
+	79,  // 8: mangrove.scraper.v1.Lane.circuit_until:type_name -> google.protobuf.Timestamp
+	79,  // 9: mangrove.scraper.v1.Lane.trouble_since:type_name -> google.protobuf.Timestamp
 	1,   // 10: mangrove.scraper.v1.SeriesState.series:type_name -> mangrove.scraper.v1.Series
 	2,   // 11: mangrove.scraper.v1.SeriesState.chapters:type_name -> mangrove.scraper.v1.Chapter
 	3,   // 12: mangrove.scraper.v1.SeriesState.failure:type_name -> mangrove.scraper.v1.Failure
 	4,   // 13: mangrove.scraper.v1.SeriesState.job:type_name -> mangrove.scraper.v1.Job
 	5,   // 14: mangrove.scraper.v1.SeriesState.lane:type_name -> mangrove.scraper.v1.Lane
-	76,  // 15: mangrove.scraper.v1.SeriesState.last_good_read:type_name -> google.protobuf.Timestamp
-	76,  // 16: mangrove.scraper.v1.SeriesState.next_poll_at:type_name -> google.protobuf.Timestamp
-	76,  // 17: mangrove.scraper.v1.SeriesState.forced_poll_at:type_name -> google.protobuf.Timestamp
-	76,  // 18: mangrove.scraper.v1.SeriesState.moved_at:type_name -> google.protobuf.Timestamp
+	79,  // 15: mangrove.scraper.v1.SeriesState.last_good_read:type_name -> google.protobuf.Timestamp
+	79,  // 16: mangrove.scraper.v1.SeriesState.next_poll_at:type_name -> google.protobuf.Timestamp
+	79,  // 17: mangrove.scraper.v1.SeriesState.forced_poll_at:type_name -> google.protobuf.Timestamp
+	79,  // 18: mangrove.scraper.v1.SeriesState.moved_at:type_name -> google.protobuf.Timestamp
 	0,   // 19: mangrove.scraper.v1.RecogniseAddressResponse.key:type_name -> mangrove.scraper.v1.SeriesKey
 	1,   // 20: mangrove.scraper.v1.RecogniseAddressResponse.known:type_name -> mangrove.scraper.v1.Series
 	1,   // 21: mangrove.scraper.v1.SearchSiteResponse.series:type_name -> mangrove.scraper.v1.Series
@@ -5833,125 +6063,131 @@ var file_mangrove_scraper_v1_scraper_proto_depIdxs = []int32{
 	0,   // 24: mangrove.scraper.v1.Move.from:type_name -> mangrove.scraper.v1.SeriesKey
 	0,   // 25: mangrove.scraper.v1.Move.to:type_name -> mangrove.scraper.v1.SeriesKey
 	0,   // 26: mangrove.scraper.v1.RequestPollsRequest.keys:type_name -> mangrove.scraper.v1.SeriesKey
-	76,  // 27: mangrove.scraper.v1.ListWorklistRequest.failing_before:type_name -> google.protobuf.Timestamp
+	79,  // 27: mangrove.scraper.v1.ListWorklistRequest.failing_before:type_name -> google.protobuf.Timestamp
 	1,   // 28: mangrove.scraper.v1.WorklistItem.series:type_name -> mangrove.scraper.v1.Series
 	3,   // 29: mangrove.scraper.v1.WorklistItem.failure:type_name -> mangrove.scraper.v1.Failure
-	76,  // 30: mangrove.scraper.v1.WorklistItem.last_good_read:type_name -> google.protobuf.Timestamp
-	76,  // 31: mangrove.scraper.v1.WorklistItem.next_poll_at:type_name -> google.protobuf.Timestamp
-	76,  // 32: mangrove.scraper.v1.WorklistItem.forced_poll_at:type_name -> google.protobuf.Timestamp
-	76,  // 33: mangrove.scraper.v1.WorklistItem.muted_at:type_name -> google.protobuf.Timestamp
+	79,  // 30: mangrove.scraper.v1.WorklistItem.last_good_read:type_name -> google.protobuf.Timestamp
+	79,  // 31: mangrove.scraper.v1.WorklistItem.next_poll_at:type_name -> google.protobuf.Timestamp
+	79,  // 32: mangrove.scraper.v1.WorklistItem.forced_poll_at:type_name -> google.protobuf.Timestamp
+	79,  // 33: mangrove.scraper.v1.WorklistItem.muted_at:type_name -> google.protobuf.Timestamp
 	17,  // 34: mangrove.scraper.v1.ListWorklistResponse.items:type_name -> mangrove.scraper.v1.WorklistItem
 	18,  // 35: mangrove.scraper.v1.ListWorklistResponse.counts:type_name -> mangrove.scraper.v1.OutcomeCount
 	5,   // 36: mangrove.scraper.v1.ListWorklistResponse.lanes:type_name -> mangrove.scraper.v1.Lane
-	76,  // 37: mangrove.scraper.v1.ListWorklistResponse.counting_since:type_name -> google.protobuf.Timestamp
+	79,  // 37: mangrove.scraper.v1.ListWorklistResponse.counting_since:type_name -> google.protobuf.Timestamp
 	0,   // 38: mangrove.scraper.v1.SetMutedRequest.keys:type_name -> mangrove.scraper.v1.SeriesKey
 	22,  // 39: mangrove.scraper.v1.GetSettingsResponse.sites:type_name -> mangrove.scraper.v1.SiteSettings
-	76,  // 40: mangrove.scraper.v1.Pass.started_at:type_name -> google.protobuf.Timestamp
-	76,  // 41: mangrove.scraper.v1.Pass.ended_at:type_name -> google.protobuf.Timestamp
+	79,  // 40: mangrove.scraper.v1.Pass.started_at:type_name -> google.protobuf.Timestamp
+	79,  // 41: mangrove.scraper.v1.Pass.ended_at:type_name -> google.protobuf.Timestamp
 	5,   // 42: mangrove.scraper.v1.LaneDetail.lane:type_name -> mangrove.scraper.v1.Lane
-	76,  // 43: mangrove.scraper.v1.LaneDetail.next_due_at:type_name -> google.protobuf.Timestamp
-	76,  // 44: mangrove.scraper.v1.LaneDetail.last_good_read:type_name -> google.protobuf.Timestamp
+	79,  // 43: mangrove.scraper.v1.LaneDetail.next_due_at:type_name -> google.protobuf.Timestamp
+	79,  // 44: mangrove.scraper.v1.LaneDetail.last_good_read:type_name -> google.protobuf.Timestamp
 	31,  // 45: mangrove.scraper.v1.LaneDetail.passes:type_name -> mangrove.scraper.v1.Pass
-	76,  // 46: mangrove.scraper.v1.LaneDetail.counting_since:type_name -> google.protobuf.Timestamp
-	76,  // 47: mangrove.scraper.v1.LaneDetail.retry_after:type_name -> google.protobuf.Timestamp
+	79,  // 46: mangrove.scraper.v1.LaneDetail.counting_since:type_name -> google.protobuf.Timestamp
+	79,  // 47: mangrove.scraper.v1.LaneDetail.retry_after:type_name -> google.protobuf.Timestamp
 	32,  // 48: mangrove.scraper.v1.ListLanesResponse.lanes:type_name -> mangrove.scraper.v1.LaneDetail
-	76,  // 49: mangrove.scraper.v1.ListLanesResponse.pruned_before:type_name -> google.protobuf.Timestamp
+	79,  // 49: mangrove.scraper.v1.ListLanesResponse.pruned_before:type_name -> google.protobuf.Timestamp
 	35,  // 50: mangrove.scraper.v1.ListLanesResponse.unread:type_name -> mangrove.scraper.v1.UnreadDescription
 	36,  // 51: mangrove.scraper.v1.UnreadDescription.problems:type_name -> mangrove.scraper.v1.DescriptionProblem
-	76,  // 52: mangrove.scraper.v1.ResumeSiteResponse.asked_for_quiet_until:type_name -> google.protobuf.Timestamp
+	79,  // 52: mangrove.scraper.v1.ResumeSiteResponse.asked_for_quiet_until:type_name -> google.protobuf.Timestamp
 	1,   // 53: mangrove.scraper.v1.NewChapter.series:type_name -> mangrove.scraper.v1.Series
 	2,   // 54: mangrove.scraper.v1.NewChapter.chapter:type_name -> mangrove.scraper.v1.Chapter
-	76,  // 55: mangrove.scraper.v1.NewChapter.announced_at:type_name -> google.protobuf.Timestamp
+	79,  // 55: mangrove.scraper.v1.NewChapter.announced_at:type_name -> google.protobuf.Timestamp
 	42,  // 56: mangrove.scraper.v1.ListNewChaptersResponse.chapters:type_name -> mangrove.scraper.v1.NewChapter
-	76,  // 57: mangrove.scraper.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
+	79,  // 57: mangrove.scraper.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
 	5,   // 58: mangrove.scraper.v1.GetStatusResponse.lanes:type_name -> mangrove.scraper.v1.Lane
-	1,   // 59: mangrove.scraper.v1.ListSeriesResponse.series:type_name -> mangrove.scraper.v1.Series
-	0,   // 60: mangrove.scraper.v1.GetSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	6,   // 61: mangrove.scraper.v1.GetSeriesResponse.state:type_name -> mangrove.scraper.v1.SeriesState
-	0,   // 62: mangrove.scraper.v1.WatchSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	6,   // 63: mangrove.scraper.v1.WatchSeriesResponse.state:type_name -> mangrove.scraper.v1.SeriesState
-	0,   // 64: mangrove.scraper.v1.GetCoverRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	0,   // 65: mangrove.scraper.v1.Follow.key:type_name -> mangrove.scraper.v1.SeriesKey
-	54,  // 66: mangrove.scraper.v1.ApplyFollowsRequest.follows:type_name -> mangrove.scraper.v1.Follow
-	0,   // 67: mangrove.scraper.v1.ApplyFollowsRequest.unfollowed:type_name -> mangrove.scraper.v1.SeriesKey
-	0,   // 68: mangrove.scraper.v1.ApplyFollowsResponse.unknown:type_name -> mangrove.scraper.v1.SeriesKey
-	13,  // 69: mangrove.scraper.v1.ApplyFollowsResponse.moved:type_name -> mangrove.scraper.v1.Move
-	0,   // 70: mangrove.scraper.v1.RequestPollRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	76,  // 71: mangrove.scraper.v1.RequestPollResponse.requested_at:type_name -> google.protobuf.Timestamp
-	0,   // 72: mangrove.scraper.v1.LibraryChange.key:type_name -> mangrove.scraper.v1.SeriesKey
-	2,   // 73: mangrove.scraper.v1.LibraryChange.chapter:type_name -> mangrove.scraper.v1.Chapter
-	76,  // 74: mangrove.scraper.v1.LibraryChange.published_at:type_name -> google.protobuf.Timestamp
-	1,   // 75: mangrove.scraper.v1.LibraryChange.series:type_name -> mangrove.scraper.v1.Series
-	59,  // 76: mangrove.scraper.v1.ListLibraryChangesResponse.changes:type_name -> mangrove.scraper.v1.LibraryChange
-	0,   // 77: mangrove.scraper.v1.Incident.key:type_name -> mangrove.scraper.v1.SeriesKey
-	65,  // 78: mangrove.scraper.v1.Incident.decided:type_name -> mangrove.scraper.v1.Decision
-	76,  // 79: mangrove.scraper.v1.Incident.at:type_name -> google.protobuf.Timestamp
-	76,  // 80: mangrove.scraper.v1.Incident.last_at:type_name -> google.protobuf.Timestamp
-	76,  // 81: mangrove.scraper.v1.Incident.resolved_at:type_name -> google.protobuf.Timestamp
-	76,  // 82: mangrove.scraper.v1.Decision.at:type_name -> google.protobuf.Timestamp
-	67,  // 83: mangrove.scraper.v1.Evidence.headers:type_name -> mangrove.scraper.v1.Header
-	64,  // 84: mangrove.scraper.v1.ListIncidentsResponse.incidents:type_name -> mangrove.scraper.v1.Incident
-	64,  // 85: mangrove.scraper.v1.GetIncidentResponse.incident:type_name -> mangrove.scraper.v1.Incident
-	66,  // 86: mangrove.scraper.v1.GetIncidentResponse.evidence:type_name -> mangrove.scraper.v1.Evidence
-	44,  // 87: mangrove.scraper.v1.ScraperService.GetStatus:input_type -> mangrove.scraper.v1.GetStatusRequest
-	46,  // 88: mangrove.scraper.v1.ScraperService.ListSeries:input_type -> mangrove.scraper.v1.ListSeriesRequest
-	48,  // 89: mangrove.scraper.v1.ScraperService.GetSeries:input_type -> mangrove.scraper.v1.GetSeriesRequest
-	50,  // 90: mangrove.scraper.v1.ScraperService.WatchSeries:input_type -> mangrove.scraper.v1.WatchSeriesRequest
-	52,  // 91: mangrove.scraper.v1.ScraperService.GetCover:input_type -> mangrove.scraper.v1.GetCoverRequest
-	55,  // 92: mangrove.scraper.v1.ScraperService.ApplyFollows:input_type -> mangrove.scraper.v1.ApplyFollowsRequest
-	57,  // 93: mangrove.scraper.v1.ScraperService.RequestPoll:input_type -> mangrove.scraper.v1.RequestPollRequest
-	14,  // 94: mangrove.scraper.v1.ScraperService.RequestPolls:input_type -> mangrove.scraper.v1.RequestPollsRequest
-	7,   // 95: mangrove.scraper.v1.ScraperService.RecogniseAddress:input_type -> mangrove.scraper.v1.RecogniseAddressRequest
-	9,   // 96: mangrove.scraper.v1.ScraperService.SearchSite:input_type -> mangrove.scraper.v1.SearchSiteRequest
-	11,  // 97: mangrove.scraper.v1.ScraperService.MoveSeries:input_type -> mangrove.scraper.v1.MoveSeriesRequest
-	16,  // 98: mangrove.scraper.v1.ScraperService.ListWorklist:input_type -> mangrove.scraper.v1.ListWorklistRequest
-	20,  // 99: mangrove.scraper.v1.ScraperService.SetMuted:input_type -> mangrove.scraper.v1.SetMutedRequest
-	23,  // 100: mangrove.scraper.v1.ScraperService.GetSettings:input_type -> mangrove.scraper.v1.GetSettingsRequest
-	25,  // 101: mangrove.scraper.v1.ScraperService.SetAdaptiveInterval:input_type -> mangrove.scraper.v1.SetAdaptiveIntervalRequest
-	29,  // 102: mangrove.scraper.v1.ScraperService.SetPollInterval:input_type -> mangrove.scraper.v1.SetPollIntervalRequest
-	27,  // 103: mangrove.scraper.v1.ScraperService.SetLanguages:input_type -> mangrove.scraper.v1.SetLanguagesRequest
-	33,  // 104: mangrove.scraper.v1.ScraperService.ListLanes:input_type -> mangrove.scraper.v1.ListLanesRequest
-	37,  // 105: mangrove.scraper.v1.ScraperService.ResumeSite:input_type -> mangrove.scraper.v1.ResumeSiteRequest
-	39,  // 106: mangrove.scraper.v1.ScraperService.PauseSite:input_type -> mangrove.scraper.v1.PauseSiteRequest
-	41,  // 107: mangrove.scraper.v1.ScraperService.ListNewChapters:input_type -> mangrove.scraper.v1.ListNewChaptersRequest
-	60,  // 108: mangrove.scraper.v1.ScraperService.ListLibraryChanges:input_type -> mangrove.scraper.v1.ListLibraryChangesRequest
-	62,  // 109: mangrove.scraper.v1.ScraperService.WatchLibrary:input_type -> mangrove.scraper.v1.WatchLibraryRequest
-	68,  // 110: mangrove.scraper.v1.ScraperService.ListIncidents:input_type -> mangrove.scraper.v1.ListIncidentsRequest
-	70,  // 111: mangrove.scraper.v1.ScraperService.GetIncident:input_type -> mangrove.scraper.v1.GetIncidentRequest
-	72,  // 112: mangrove.scraper.v1.ScraperService.SaveIncident:input_type -> mangrove.scraper.v1.SaveIncidentRequest
-	74,  // 113: mangrove.scraper.v1.ScraperService.ResolveIncident:input_type -> mangrove.scraper.v1.ResolveIncidentRequest
-	45,  // 114: mangrove.scraper.v1.ScraperService.GetStatus:output_type -> mangrove.scraper.v1.GetStatusResponse
-	47,  // 115: mangrove.scraper.v1.ScraperService.ListSeries:output_type -> mangrove.scraper.v1.ListSeriesResponse
-	49,  // 116: mangrove.scraper.v1.ScraperService.GetSeries:output_type -> mangrove.scraper.v1.GetSeriesResponse
-	51,  // 117: mangrove.scraper.v1.ScraperService.WatchSeries:output_type -> mangrove.scraper.v1.WatchSeriesResponse
-	53,  // 118: mangrove.scraper.v1.ScraperService.GetCover:output_type -> mangrove.scraper.v1.GetCoverResponse
-	56,  // 119: mangrove.scraper.v1.ScraperService.ApplyFollows:output_type -> mangrove.scraper.v1.ApplyFollowsResponse
-	58,  // 120: mangrove.scraper.v1.ScraperService.RequestPoll:output_type -> mangrove.scraper.v1.RequestPollResponse
-	15,  // 121: mangrove.scraper.v1.ScraperService.RequestPolls:output_type -> mangrove.scraper.v1.RequestPollsResponse
-	8,   // 122: mangrove.scraper.v1.ScraperService.RecogniseAddress:output_type -> mangrove.scraper.v1.RecogniseAddressResponse
-	10,  // 123: mangrove.scraper.v1.ScraperService.SearchSite:output_type -> mangrove.scraper.v1.SearchSiteResponse
-	12,  // 124: mangrove.scraper.v1.ScraperService.MoveSeries:output_type -> mangrove.scraper.v1.MoveSeriesResponse
-	19,  // 125: mangrove.scraper.v1.ScraperService.ListWorklist:output_type -> mangrove.scraper.v1.ListWorklistResponse
-	21,  // 126: mangrove.scraper.v1.ScraperService.SetMuted:output_type -> mangrove.scraper.v1.SetMutedResponse
-	24,  // 127: mangrove.scraper.v1.ScraperService.GetSettings:output_type -> mangrove.scraper.v1.GetSettingsResponse
-	26,  // 128: mangrove.scraper.v1.ScraperService.SetAdaptiveInterval:output_type -> mangrove.scraper.v1.SetAdaptiveIntervalResponse
-	30,  // 129: mangrove.scraper.v1.ScraperService.SetPollInterval:output_type -> mangrove.scraper.v1.SetPollIntervalResponse
-	28,  // 130: mangrove.scraper.v1.ScraperService.SetLanguages:output_type -> mangrove.scraper.v1.SetLanguagesResponse
-	34,  // 131: mangrove.scraper.v1.ScraperService.ListLanes:output_type -> mangrove.scraper.v1.ListLanesResponse
-	38,  // 132: mangrove.scraper.v1.ScraperService.ResumeSite:output_type -> mangrove.scraper.v1.ResumeSiteResponse
-	40,  // 133: mangrove.scraper.v1.ScraperService.PauseSite:output_type -> mangrove.scraper.v1.PauseSiteResponse
-	43,  // 134: mangrove.scraper.v1.ScraperService.ListNewChapters:output_type -> mangrove.scraper.v1.ListNewChaptersResponse
-	61,  // 135: mangrove.scraper.v1.ScraperService.ListLibraryChanges:output_type -> mangrove.scraper.v1.ListLibraryChangesResponse
-	63,  // 136: mangrove.scraper.v1.ScraperService.WatchLibrary:output_type -> mangrove.scraper.v1.WatchLibraryResponse
-	69,  // 137: mangrove.scraper.v1.ScraperService.ListIncidents:output_type -> mangrove.scraper.v1.ListIncidentsResponse
-	71,  // 138: mangrove.scraper.v1.ScraperService.GetIncident:output_type -> mangrove.scraper.v1.GetIncidentResponse
-	73,  // 139: mangrove.scraper.v1.ScraperService.SaveIncident:output_type -> mangrove.scraper.v1.SaveIncidentResponse
-	75,  // 140: mangrove.scraper.v1.ScraperService.ResolveIncident:output_type -> mangrove.scraper.v1.ResolveIncidentResponse
-	114, // [114:141] is the sub-list for method output_type
-	87,  // [87:114] is the sub-list for method input_type
-	87,  // [87:87] is the sub-list for extension type_name
-	87,  // [87:87] is the sub-list for extension extendee
-	0,   // [0:87] is the sub-list for field type_name
+	46,  // 59: mangrove.scraper.v1.GetStatusResponse.library:type_name -> mangrove.scraper.v1.LibraryState
+	79,  // 60: mangrove.scraper.v1.LibraryState.looked_at:type_name -> google.protobuf.Timestamp
+	79,  // 61: mangrove.scraper.v1.LibraryState.again_at:type_name -> google.protobuf.Timestamp
+	46,  // 62: mangrove.scraper.v1.GetLibraryResponse.library:type_name -> mangrove.scraper.v1.LibraryState
+	1,   // 63: mangrove.scraper.v1.ListSeriesResponse.series:type_name -> mangrove.scraper.v1.Series
+	0,   // 64: mangrove.scraper.v1.GetSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	6,   // 65: mangrove.scraper.v1.GetSeriesResponse.state:type_name -> mangrove.scraper.v1.SeriesState
+	0,   // 66: mangrove.scraper.v1.WatchSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	6,   // 67: mangrove.scraper.v1.WatchSeriesResponse.state:type_name -> mangrove.scraper.v1.SeriesState
+	0,   // 68: mangrove.scraper.v1.GetCoverRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	0,   // 69: mangrove.scraper.v1.Follow.key:type_name -> mangrove.scraper.v1.SeriesKey
+	57,  // 70: mangrove.scraper.v1.ApplyFollowsRequest.follows:type_name -> mangrove.scraper.v1.Follow
+	0,   // 71: mangrove.scraper.v1.ApplyFollowsRequest.unfollowed:type_name -> mangrove.scraper.v1.SeriesKey
+	0,   // 72: mangrove.scraper.v1.ApplyFollowsResponse.unknown:type_name -> mangrove.scraper.v1.SeriesKey
+	13,  // 73: mangrove.scraper.v1.ApplyFollowsResponse.moved:type_name -> mangrove.scraper.v1.Move
+	0,   // 74: mangrove.scraper.v1.RequestPollRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	79,  // 75: mangrove.scraper.v1.RequestPollResponse.requested_at:type_name -> google.protobuf.Timestamp
+	0,   // 76: mangrove.scraper.v1.LibraryChange.key:type_name -> mangrove.scraper.v1.SeriesKey
+	2,   // 77: mangrove.scraper.v1.LibraryChange.chapter:type_name -> mangrove.scraper.v1.Chapter
+	79,  // 78: mangrove.scraper.v1.LibraryChange.published_at:type_name -> google.protobuf.Timestamp
+	1,   // 79: mangrove.scraper.v1.LibraryChange.series:type_name -> mangrove.scraper.v1.Series
+	62,  // 80: mangrove.scraper.v1.ListLibraryChangesResponse.changes:type_name -> mangrove.scraper.v1.LibraryChange
+	0,   // 81: mangrove.scraper.v1.Incident.key:type_name -> mangrove.scraper.v1.SeriesKey
+	68,  // 82: mangrove.scraper.v1.Incident.decided:type_name -> mangrove.scraper.v1.Decision
+	79,  // 83: mangrove.scraper.v1.Incident.at:type_name -> google.protobuf.Timestamp
+	79,  // 84: mangrove.scraper.v1.Incident.last_at:type_name -> google.protobuf.Timestamp
+	79,  // 85: mangrove.scraper.v1.Incident.resolved_at:type_name -> google.protobuf.Timestamp
+	79,  // 86: mangrove.scraper.v1.Decision.at:type_name -> google.protobuf.Timestamp
+	70,  // 87: mangrove.scraper.v1.Evidence.headers:type_name -> mangrove.scraper.v1.Header
+	67,  // 88: mangrove.scraper.v1.ListIncidentsResponse.incidents:type_name -> mangrove.scraper.v1.Incident
+	67,  // 89: mangrove.scraper.v1.GetIncidentResponse.incident:type_name -> mangrove.scraper.v1.Incident
+	69,  // 90: mangrove.scraper.v1.GetIncidentResponse.evidence:type_name -> mangrove.scraper.v1.Evidence
+	44,  // 91: mangrove.scraper.v1.ScraperService.GetStatus:input_type -> mangrove.scraper.v1.GetStatusRequest
+	47,  // 92: mangrove.scraper.v1.ScraperService.GetLibrary:input_type -> mangrove.scraper.v1.GetLibraryRequest
+	49,  // 93: mangrove.scraper.v1.ScraperService.ListSeries:input_type -> mangrove.scraper.v1.ListSeriesRequest
+	51,  // 94: mangrove.scraper.v1.ScraperService.GetSeries:input_type -> mangrove.scraper.v1.GetSeriesRequest
+	53,  // 95: mangrove.scraper.v1.ScraperService.WatchSeries:input_type -> mangrove.scraper.v1.WatchSeriesRequest
+	55,  // 96: mangrove.scraper.v1.ScraperService.GetCover:input_type -> mangrove.scraper.v1.GetCoverRequest
+	58,  // 97: mangrove.scraper.v1.ScraperService.ApplyFollows:input_type -> mangrove.scraper.v1.ApplyFollowsRequest
+	60,  // 98: mangrove.scraper.v1.ScraperService.RequestPoll:input_type -> mangrove.scraper.v1.RequestPollRequest
+	14,  // 99: mangrove.scraper.v1.ScraperService.RequestPolls:input_type -> mangrove.scraper.v1.RequestPollsRequest
+	7,   // 100: mangrove.scraper.v1.ScraperService.RecogniseAddress:input_type -> mangrove.scraper.v1.RecogniseAddressRequest
+	9,   // 101: mangrove.scraper.v1.ScraperService.SearchSite:input_type -> mangrove.scraper.v1.SearchSiteRequest
+	11,  // 102: mangrove.scraper.v1.ScraperService.MoveSeries:input_type -> mangrove.scraper.v1.MoveSeriesRequest
+	16,  // 103: mangrove.scraper.v1.ScraperService.ListWorklist:input_type -> mangrove.scraper.v1.ListWorklistRequest
+	20,  // 104: mangrove.scraper.v1.ScraperService.SetMuted:input_type -> mangrove.scraper.v1.SetMutedRequest
+	23,  // 105: mangrove.scraper.v1.ScraperService.GetSettings:input_type -> mangrove.scraper.v1.GetSettingsRequest
+	25,  // 106: mangrove.scraper.v1.ScraperService.SetAdaptiveInterval:input_type -> mangrove.scraper.v1.SetAdaptiveIntervalRequest
+	29,  // 107: mangrove.scraper.v1.ScraperService.SetPollInterval:input_type -> mangrove.scraper.v1.SetPollIntervalRequest
+	27,  // 108: mangrove.scraper.v1.ScraperService.SetLanguages:input_type -> mangrove.scraper.v1.SetLanguagesRequest
+	33,  // 109: mangrove.scraper.v1.ScraperService.ListLanes:input_type -> mangrove.scraper.v1.ListLanesRequest
+	37,  // 110: mangrove.scraper.v1.ScraperService.ResumeSite:input_type -> mangrove.scraper.v1.ResumeSiteRequest
+	39,  // 111: mangrove.scraper.v1.ScraperService.PauseSite:input_type -> mangrove.scraper.v1.PauseSiteRequest
+	41,  // 112: mangrove.scraper.v1.ScraperService.ListNewChapters:input_type -> mangrove.scraper.v1.ListNewChaptersRequest
+	63,  // 113: mangrove.scraper.v1.ScraperService.ListLibraryChanges:input_type -> mangrove.scraper.v1.ListLibraryChangesRequest
+	65,  // 114: mangrove.scraper.v1.ScraperService.WatchLibrary:input_type -> mangrove.scraper.v1.WatchLibraryRequest
+	71,  // 115: mangrove.scraper.v1.ScraperService.ListIncidents:input_type -> mangrove.scraper.v1.ListIncidentsRequest
+	73,  // 116: mangrove.scraper.v1.ScraperService.GetIncident:input_type -> mangrove.scraper.v1.GetIncidentRequest
+	75,  // 117: mangrove.scraper.v1.ScraperService.SaveIncident:input_type -> mangrove.scraper.v1.SaveIncidentRequest
+	77,  // 118: mangrove.scraper.v1.ScraperService.ResolveIncident:input_type -> mangrove.scraper.v1.ResolveIncidentRequest
+	45,  // 119: mangrove.scraper.v1.ScraperService.GetStatus:output_type -> mangrove.scraper.v1.GetStatusResponse
+	48,  // 120: mangrove.scraper.v1.ScraperService.GetLibrary:output_type -> mangrove.scraper.v1.GetLibraryResponse
+	50,  // 121: mangrove.scraper.v1.ScraperService.ListSeries:output_type -> mangrove.scraper.v1.ListSeriesResponse
+	52,  // 122: mangrove.scraper.v1.ScraperService.GetSeries:output_type -> mangrove.scraper.v1.GetSeriesResponse
+	54,  // 123: mangrove.scraper.v1.ScraperService.WatchSeries:output_type -> mangrove.scraper.v1.WatchSeriesResponse
+	56,  // 124: mangrove.scraper.v1.ScraperService.GetCover:output_type -> mangrove.scraper.v1.GetCoverResponse
+	59,  // 125: mangrove.scraper.v1.ScraperService.ApplyFollows:output_type -> mangrove.scraper.v1.ApplyFollowsResponse
+	61,  // 126: mangrove.scraper.v1.ScraperService.RequestPoll:output_type -> mangrove.scraper.v1.RequestPollResponse
+	15,  // 127: mangrove.scraper.v1.ScraperService.RequestPolls:output_type -> mangrove.scraper.v1.RequestPollsResponse
+	8,   // 128: mangrove.scraper.v1.ScraperService.RecogniseAddress:output_type -> mangrove.scraper.v1.RecogniseAddressResponse
+	10,  // 129: mangrove.scraper.v1.ScraperService.SearchSite:output_type -> mangrove.scraper.v1.SearchSiteResponse
+	12,  // 130: mangrove.scraper.v1.ScraperService.MoveSeries:output_type -> mangrove.scraper.v1.MoveSeriesResponse
+	19,  // 131: mangrove.scraper.v1.ScraperService.ListWorklist:output_type -> mangrove.scraper.v1.ListWorklistResponse
+	21,  // 132: mangrove.scraper.v1.ScraperService.SetMuted:output_type -> mangrove.scraper.v1.SetMutedResponse
+	24,  // 133: mangrove.scraper.v1.ScraperService.GetSettings:output_type -> mangrove.scraper.v1.GetSettingsResponse
+	26,  // 134: mangrove.scraper.v1.ScraperService.SetAdaptiveInterval:output_type -> mangrove.scraper.v1.SetAdaptiveIntervalResponse
+	30,  // 135: mangrove.scraper.v1.ScraperService.SetPollInterval:output_type -> mangrove.scraper.v1.SetPollIntervalResponse
+	28,  // 136: mangrove.scraper.v1.ScraperService.SetLanguages:output_type -> mangrove.scraper.v1.SetLanguagesResponse
+	34,  // 137: mangrove.scraper.v1.ScraperService.ListLanes:output_type -> mangrove.scraper.v1.ListLanesResponse
+	38,  // 138: mangrove.scraper.v1.ScraperService.ResumeSite:output_type -> mangrove.scraper.v1.ResumeSiteResponse
+	40,  // 139: mangrove.scraper.v1.ScraperService.PauseSite:output_type -> mangrove.scraper.v1.PauseSiteResponse
+	43,  // 140: mangrove.scraper.v1.ScraperService.ListNewChapters:output_type -> mangrove.scraper.v1.ListNewChaptersResponse
+	64,  // 141: mangrove.scraper.v1.ScraperService.ListLibraryChanges:output_type -> mangrove.scraper.v1.ListLibraryChangesResponse
+	66,  // 142: mangrove.scraper.v1.ScraperService.WatchLibrary:output_type -> mangrove.scraper.v1.WatchLibraryResponse
+	72,  // 143: mangrove.scraper.v1.ScraperService.ListIncidents:output_type -> mangrove.scraper.v1.ListIncidentsResponse
+	74,  // 144: mangrove.scraper.v1.ScraperService.GetIncident:output_type -> mangrove.scraper.v1.GetIncidentResponse
+	76,  // 145: mangrove.scraper.v1.ScraperService.SaveIncident:output_type -> mangrove.scraper.v1.SaveIncidentResponse
+	78,  // 146: mangrove.scraper.v1.ScraperService.ResolveIncident:output_type -> mangrove.scraper.v1.ResolveIncidentResponse
+	119, // [119:147] is the sub-list for method output_type
+	91,  // [91:119] is the sub-list for method input_type
+	91,  // [91:91] is the sub-list for extension type_name
+	91,  // [91:91] is the sub-list for extension extendee
+	0,   // [0:91] is the sub-list for field type_name
 }
 
 func init() { file_mangrove_scraper_v1_scraper_proto_init() }
@@ -5966,7 +6202,7 @@ func file_mangrove_scraper_v1_scraper_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mangrove_scraper_v1_scraper_proto_rawDesc), len(file_mangrove_scraper_v1_scraper_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   76,
+			NumMessages:   79,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -23,6 +23,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	ScraperService_GetStatus_FullMethodName           = "/mangrove.scraper.v1.ScraperService/GetStatus"
+	ScraperService_GetLibrary_FullMethodName          = "/mangrove.scraper.v1.ScraperService/GetLibrary"
 	ScraperService_ListSeries_FullMethodName          = "/mangrove.scraper.v1.ScraperService/ListSeries"
 	ScraperService_GetSeries_FullMethodName           = "/mangrove.scraper.v1.ScraperService/GetSeries"
 	ScraperService_WatchSeries_FullMethodName         = "/mangrove.scraper.v1.ScraperService/WatchSeries"
@@ -59,6 +60,8 @@ const (
 type ScraperServiceClient interface {
 	// GetStatus answers at once, whatever the scraper is doing (INV-1).
 	GetStatus(ctx context.Context, in *GetStatusRequest, opts ...grpc.CallOption) (*GetStatusResponse, error)
+	// GetLibrary answers at once what the last look at the library folder found (INV-1).
+	GetLibrary(ctx context.Context, in *GetLibraryRequest, opts ...grpc.CallOption) (*GetLibraryResponse, error)
 	// ListSeries lists the Series the scraper knows, by title.
 	ListSeries(ctx context.Context, in *ListSeriesRequest, opts ...grpc.CallOption) (*ListSeriesResponse, error)
 	// GetSeries answers everything known about one Series; NOT_FOUND if unknown.
@@ -125,6 +128,16 @@ func (c *scraperServiceClient) GetStatus(ctx context.Context, in *GetStatusReque
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetStatusResponse)
 	err := c.cc.Invoke(ctx, ScraperService_GetStatus_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *scraperServiceClient) GetLibrary(ctx context.Context, in *GetLibraryRequest, opts ...grpc.CallOption) (*GetLibraryResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetLibraryResponse)
+	err := c.cc.Invoke(ctx, ScraperService_GetLibrary_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -417,6 +430,8 @@ func (c *scraperServiceClient) ResolveIncident(ctx context.Context, in *ResolveI
 type ScraperServiceServer interface {
 	// GetStatus answers at once, whatever the scraper is doing (INV-1).
 	GetStatus(context.Context, *GetStatusRequest) (*GetStatusResponse, error)
+	// GetLibrary answers at once what the last look at the library folder found (INV-1).
+	GetLibrary(context.Context, *GetLibraryRequest) (*GetLibraryResponse, error)
 	// ListSeries lists the Series the scraper knows, by title.
 	ListSeries(context.Context, *ListSeriesRequest) (*ListSeriesResponse, error)
 	// GetSeries answers everything known about one Series; NOT_FOUND if unknown.
@@ -481,6 +496,9 @@ type UnimplementedScraperServiceServer struct{}
 
 func (UnimplementedScraperServiceServer) GetStatus(context.Context, *GetStatusRequest) (*GetStatusResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetStatus not implemented")
+}
+func (UnimplementedScraperServiceServer) GetLibrary(context.Context, *GetLibraryRequest) (*GetLibraryResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetLibrary not implemented")
 }
 func (UnimplementedScraperServiceServer) ListSeries(context.Context, *ListSeriesRequest) (*ListSeriesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListSeries not implemented")
@@ -595,6 +613,24 @@ func _ScraperService_GetStatus_Handler(srv interface{}, ctx context.Context, dec
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(ScraperServiceServer).GetStatus(ctx, req.(*GetStatusRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ScraperService_GetLibrary_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetLibraryRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ScraperServiceServer).GetLibrary(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ScraperService_GetLibrary_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ScraperServiceServer).GetLibrary(ctx, req.(*GetLibraryRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -1063,6 +1099,10 @@ var ScraperService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetStatus",
 			Handler:    _ScraperService_GetStatus_Handler,
+		},
+		{
+			MethodName: "GetLibrary",
+			Handler:    _ScraperService_GetLibrary_Handler,
 		},
 		{
 			MethodName: "ListSeries",

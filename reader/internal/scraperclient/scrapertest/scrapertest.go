@@ -38,6 +38,7 @@ type Scraper struct {
 	follows  []*scraperv1.ApplyFollowsRequest
 	polls    []*scraperv1.SeriesKey
 	failure  error
+	library  *scraperv1.LibraryState
 	operated
 	placed
 	queued
@@ -143,6 +144,16 @@ func (s *Scraper) Polls() []*scraperv1.SeriesKey {
 	return append([]*scraperv1.SeriesKey(nil), s.polls...)
 }
 
+// SetLibrary sets the state of the library folder.
+func (s *Scraper) SetLibrary(l *scraperv1.LibraryState) { s.change(func() { s.library = l }) }
+
+// GetLibrary answers what was set.
+func (s *Scraper) GetLibrary(context.Context, *scraperv1.GetLibraryRequest) (*scraperv1.GetLibraryResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &scraperv1.GetLibraryResponse{Library: s.library}, nil
+}
+
 // GetStatus answers the heads.
 func (s *Scraper) GetStatus(context.Context, *scraperv1.GetStatusRequest) (*scraperv1.GetStatusResponse, error) {
 	s.mu.Lock()
@@ -157,7 +168,7 @@ func (s *Scraper) GetStatus(context.Context, *scraperv1.GetStatusRequest) (*scra
 	return &scraperv1.GetStatusResponse{
 		Version: "test", LibraryEpoch: s.epoch, LibraryRevision: int64(len(s.changes)), FollowsRevision: s.revision,
 		SeriesFailing: int32(len(failing)), SeriesMuted: int32(muted), Lanes: s.briefLanes(),
-		JobsReady: s.inState("ready"), JobsQuarantined: s.inState("quarantined"),
+		Library: s.library, JobsReady: s.inState("ready"), JobsQuarantined: s.inState("quarantined"),
 	}, nil
 }
 

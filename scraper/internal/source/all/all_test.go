@@ -9,6 +9,7 @@ import (
 	"mangrove/internal/fault"
 	"mangrove/internal/pgtest"
 	"mangrove/scraper/internal/cover"
+	"mangrove/scraper/internal/inventory/inventorytest"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/live"
@@ -35,6 +36,8 @@ func TestNoSiteIsAskedByItself(t *testing.T) {
 	}
 	defer stop()
 	db := store.New(pgtest.Pool(t, pgtest.New(t).Scraper, store.Schema, nil))
+	library := t.TempDir()
+	inv := inventorytest.Start(t, library, db)
 	keys, folders := map[string]bool{}, map[string]bool{}
 	for _, a := range adapters {
 		site := a.Site().Key
@@ -61,7 +64,7 @@ func TestNoSiteIsAskedByItself(t *testing.T) {
 			hub := live.NewHub()
 			l := lane.New(lane.Options{
 				Adapter: a, Fetcher: silent{t}, Store: db, Queue: queue.New(db), Covers: cover.New(t.TempDir()), Hub: hub, Gate: &lane.Gate{}, Log: zap.NewNop(),
-				Runner: &job.Runner{Library: t.TempDir(), Store: db, Hub: hub, Adapter: a, Fetcher: silent{t}},
+				Runner: &job.Runner{Library: library, Inventory: inv, Store: db, Hub: hub, Adapter: a, Fetcher: silent{t}},
 			})
 			for range 3 {
 				if wait, err := l.Turn(t.Context()); err != nil || wait <= 0 {
