@@ -25,6 +25,7 @@ var may = map[string][]string{
 	"internal/fault":          {},
 	"internal/config":         {},
 	"internal/logging":        {},
+	"internal/lifeline":       {},
 	"internal/durable":        {"internal/fault"},
 	"internal/pg":             {"internal/fault"},
 	"internal/grpcserver":     {"internal/fault"},
@@ -89,7 +90,7 @@ var may = map[string][]string{
 
 	// The supervisor judges with the database down and never opens it.
 	"supervisor/cmd/mangrove":       {"supervisor/internal/...", "internal/...", "proto/gen/..."},
-	"supervisor/internal/child":     {"internal/logging", "internal/fault"},
+	"supervisor/internal/child":     {"internal/lifeline", "internal/logging", "internal/fault"},
 	"supervisor/internal/probe":     {"internal/grpcserver"},
 	"supervisor/internal/budget":    {"internal/durable", "internal/fault"},
 	"supervisor/internal/service":   {"supervisor/internal/budget", "internal/config"},

@@ -12,11 +12,21 @@ import (
 	"syscall"
 
 	"mangrove/internal/config"
+	"mangrove/internal/durable"
+	"mangrove/internal/lifeline"
 	"mangrove/migrations"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	// A closed terminal is no reason to stop serving (F61).
+	signal.Ignore(syscall.SIGHUP)
+	// Without its supervisor nobody would notice what becomes of it (SUP-8).
+	ctx, orphaned := context.WithCancel(ctx)
+	if err := lifeline.Watch(os.Getenv(lifeline.Env), orphaned); err != nil {
+		fmt.Fprintln(os.Stderr, "mangrove-reader:", err)
+		os.Exit(config.ExitConfig)
+	}
 	err := run(ctx, os.Stderr)
 	stop()
 	if err != nil {
@@ -33,6 +43,8 @@ func exitCode(err error) int {
 		return config.ExitOK
 	case errors.As(err, &setting), errors.Is(err, migrations.ErrNewer):
 		return config.ExitConfig
+	case errors.Is(err, durable.ErrLocked):
+		return config.ExitLock
 	}
 	return config.ExitFailure
 }

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc"
 
 	"mangrove/internal/config"
+	"mangrove/internal/durable"
 	"mangrove/internal/grpcserver"
 	"mangrove/internal/logging"
 	"mangrove/internal/pg"
@@ -55,10 +56,24 @@ func run(ctx context.Context, stderr io.Writer) error {
 	db := newDatabase(pool, log)
 	st := store.New(pool)
 
-	// Health first: liveness says that this loop turns, whatever the rest does.
-	if err := os.MkdirAll(cfg.RunDir(), 0o700); err != nil {
-		return fmt.Errorf("create the folder of the sockets: %w", err)
+	for _, dir := range []string{cfg.RunDir(), filepath.Join(cfg.DataDir, "reader")} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("create %s: %w", dir, err)
+		}
 	}
+	// One reader a data folder: one that outlives its supervisor for a moment is
+	// waited for and is nobody's failure (SUP-3).
+	lockFile := filepath.Join(cfg.DataDir, "reader", "reader.lock")
+	lock, err := durable.TakeLock(lockFile)
+	if errors.Is(err, durable.ErrLocked) {
+		return fmt.Errorf("another reader serves %s: process %d: %w", cfg.DataDir, durable.Holder(lockFile), err)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Unlock() }()
+
+	// Health first: liveness says that this loop turns, whatever the rest does.
 	health := grpcserver.New(log, grpc.Creds(grpcserver.PeerCredentials(os.Geteuid())))
 	socket, err := grpcserver.ListenUnix(cfg.ReaderSocket())
 	if err != nil {

@@ -50,9 +50,10 @@ func run(ctx context.Context, cfg config.Config, afterCrash bool, log *zap.Logge
 			return &exit{config.ExitConfig, fmt.Errorf("%s: %s cannot be made: %s", config.Data, dir, durable.Reason(err))}
 		}
 	}
-	lock, err := durable.TakeLock(filepath.Join(cfg.DataDir, "scraper", "scraper.lock"))
+	lockFile := filepath.Join(cfg.DataDir, "scraper", "scraper.lock")
+	lock, err := durable.TakeLock(lockFile)
 	if errors.Is(err, durable.ErrLocked) {
-		return &exit{config.ExitLock, fmt.Errorf("%s: another scraper works on %s", config.Data, cfg.DataDir)}
+		return &exit{config.ExitLock, fmt.Errorf("%s: another scraper works on %s: process %d", config.Data, cfg.DataDir, durable.Holder(lockFile))}
 	}
 	if err != nil {
 		return &exit{config.ExitConfig, fmt.Errorf("%s: %s", config.Data, durable.Reason(err))}

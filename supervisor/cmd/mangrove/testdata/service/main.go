@@ -19,6 +19,7 @@ import (
 
 	"mangrove/internal/config"
 	"mangrove/internal/grpcserver"
+	"mangrove/internal/lifeline"
 )
 
 func main() { os.Exit(run()) }
@@ -40,6 +41,10 @@ func run() int {
 			_, _ = f.WriteString(text + "\n")
 			_ = f.Close()
 		}
+	}
+	if err := lifeline.Watch(os.Getenv(lifeline.Env), func() { write("lost", name) }); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return config.ExitConfig
 	}
 	write(name+".env", strings.Join(os.Environ(), "\n"))
 	write(name+".args", strings.Join(os.Args[1:], " "))
