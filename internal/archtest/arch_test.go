@@ -26,6 +26,7 @@ var may = map[string][]string{
 	"internal/config":         {},
 	"internal/logging":        {},
 	"internal/lifeline":       {},
+	"internal/pulse":          {},
 	"internal/durable":        {"internal/fault"},
 	"internal/pg":             {"internal/fault"},
 	"internal/grpcserver":     {"internal/fault"},

@@ -21,6 +21,7 @@ import (
 	"mangrove/internal/logging"
 	"mangrove/internal/pg"
 	"mangrove/internal/picture"
+	"mangrove/internal/pulse"
 	"mangrove/reader/internal/account"
 	"mangrove/reader/internal/catalog"
 	"mangrove/reader/internal/follow"
@@ -85,7 +86,10 @@ func run(ctx context.Context, stderr io.Writer) error {
 			failed <- fmt.Errorf("health: %w", err)
 		}
 	}()
-	health.Set(grpcserver.Liveness, true)
+	beats := &pulse.Pulse{}
+	watching, watched := context.WithCancel(context.WithoutCancel(ctx))
+	defer watched()
+	go beats.Watch(watching, func(alive bool) { health.Set(grpcserver.Liveness, alive) }, log)
 
 	scraper, err := scraperclient.New(cfg.ScraperSocket(), log)
 	if err != nil {
@@ -152,11 +156,9 @@ func run(ctx context.Context, stderr io.Writer) error {
 		}
 	})
 
-	var fatal error
-	select {
-	case <-ctx.Done():
+	fatal := turn(ctx, beats, server.Handler, failed)
+	if fatal == nil {
 		log.Info("stopping")
-	case fatal = <-failed:
 	}
 	// Health first, so that nobody sends more; then the listeners; then the
 	// work; the pool last, because everything before may still write to it.

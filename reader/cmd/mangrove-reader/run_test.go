@@ -181,8 +181,11 @@ func TestASecondReaderIsRefused(t *testing.T) {
 		t.Errorf("the lock file: %v; it stays, and is no obstacle", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
+	again := make(chan error, 1)
+	go func() { again <- run(ctx, io.Discard) }()
+	eventually(t, "the next one is ready", func() bool { return r.serving(grpcserver.Readiness) })
 	cancel()
-	if err := run(ctx, io.Discard); err != nil {
-		t.Errorf("the next start: %v", err)
+	if err := <-again; err != nil {
+		t.Errorf("the next one: %v", err)
 	}
 }

@@ -89,7 +89,12 @@ func run() int {
 		return 1
 	}
 	s := grpcserver.New(zap.NewNop(), grpc.Creds(grpcserver.PeerCredentials(os.Geteuid())))
-	s.Set(grpcserver.Liveness, true)
+	go func() {
+		for _, err := os.Stat(filepath.Join(script, name+".mute")); err == nil; _, err = os.Stat(filepath.Join(script, name+".mute")) {
+			time.Sleep(10 * time.Millisecond)
+		}
+		s.Set(grpcserver.Liveness, true)
+	}()
 	go func() { _ = s.Serve(l) }()
 	for range stop {
 		write("order", name)
