@@ -27,6 +27,7 @@ var may = map[string][]string{
 	"internal/logging":        {},
 	"internal/lifeline":       {},
 	"internal/pulse":          {},
+	"internal/redact":         {},
 	"internal/durable":        {"internal/fault"},
 	"internal/pg":             {"internal/fault"},
 	"internal/grpcserver":     {"internal/fault"},
@@ -72,9 +73,9 @@ var may = map[string][]string{
 	"scraper/internal/faults":                    {},
 	"scraper/internal/bench":                     {},
 	"scraper/internal/store":                     {"scraper/internal/incident", "scraper/internal/source", "scraper/internal/poll", "scraper/internal/circuit", "scraper/internal/lane", "scraper/internal/job", "scraper/internal/queue", "scraper/internal/follow", "internal/pg", "internal/fault"},
-	"scraper/internal/rpc":                       {"scraper/internal/incident", "scraper/internal/circuit", "scraper/internal/source", "scraper/internal/follow", "scraper/internal/job", "scraper/internal/lane", "scraper/internal/live", "scraper/internal/poll", "scraper/internal/queue", "scraper/internal/store", "internal/fault", "proto/gen/..."},
-	"scraper/internal/source/sourcetest/fixture": {"scraper/internal/incident"},
-	"scraper/internal/incident":                  {"scraper/internal/source", "scraper/internal/checkpoint", "internal/fault"},
+	"scraper/internal/rpc":                       {"scraper/internal/incident", "scraper/internal/circuit", "scraper/internal/source", "scraper/internal/follow", "scraper/internal/job", "scraper/internal/lane", "scraper/internal/live", "scraper/internal/poll", "scraper/internal/queue", "scraper/internal/store", "internal/fault", "internal/redact", "proto/gen/..."},
+	"scraper/internal/source/sourcetest/fixture": {"scraper/internal/incident", "internal/redact"},
+	"scraper/internal/incident":                  {"scraper/internal/source", "scraper/internal/checkpoint", "internal/fault", "internal/redact"},
 
 	// The reader.
 	"reader/cmd/mangrove-reader":                {"reader/internal/...", "internal/...", "migrations"},
