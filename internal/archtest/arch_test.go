@@ -93,6 +93,7 @@ var may = map[string][]string{
 	// The supervisor judges with the database down and never opens it.
 	"supervisor/cmd/mangrove":       {"supervisor/internal/...", "internal/...", "proto/gen/..."},
 	"supervisor/internal/child":     {"internal/lifeline", "internal/logging", "internal/fault"},
+	"supervisor/internal/journal":   {},
 	"supervisor/internal/probe":     {"internal/grpcserver"},
 	"supervisor/internal/budget":    {"internal/durable", "internal/fault"},
 	"supervisor/internal/service":   {"supervisor/internal/budget", "internal/config"},

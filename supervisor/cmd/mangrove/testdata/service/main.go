@@ -58,6 +58,14 @@ func run() int {
 	if name == "migrate" {
 		return 0
 	}
+	if name == "check" {
+		text, err := os.ReadFile(filepath.Join(script, "check.out"))
+		if err != nil {
+			text = []byte(`{"part":"database","well":true,"said":"answers"}`)
+		}
+		fmt.Println(string(text))
+		return 0
+	}
 	if name == "site" {
 		_, _ = io.Copy(os.Stdout, os.Stdin)
 		return 0
