@@ -28,6 +28,7 @@ var may = map[string][]string{
 	"internal/lifeline":       {},
 	"internal/pulse":          {},
 	"internal/redact":         {},
+	"internal/standing":       {"internal/durable", "internal/redact"},
 	"internal/durable":        {"internal/fault"},
 	"internal/pg":             {"internal/fault"},
 	"internal/grpcserver":     {"internal/fault"},
@@ -88,7 +89,7 @@ var may = map[string][]string{
 	"reader/internal/pages/pagestest":           {"internal/cbz"},
 	"reader/internal/pages":                     {"reader/internal/catalog", "internal/fault", "internal/cbz", "internal/durable", "internal/picture"},
 	"reader/internal/store":                     {"reader/internal/account", "reader/internal/catalog", "reader/internal/follow", "reader/internal/progress", "reader/internal/scraperclient", "internal/fault", "internal/pg"},
-	"reader/internal/web":                       {"reader/internal/account", "reader/internal/catalog", "reader/internal/follow", "reader/internal/pages", "reader/internal/progress", "reader/internal/scraperclient", "internal/fault", "internal/logging"},
+	"reader/internal/web":                       {"reader/internal/account", "reader/internal/catalog", "reader/internal/follow", "reader/internal/pages", "reader/internal/progress", "reader/internal/scraperclient", "internal/fault", "internal/logging", "internal/standing"},
 
 	// The supervisor judges with the database down and never opens it.
 	"supervisor/cmd/mangrove":       {"supervisor/internal/...", "internal/...", "proto/gen/..."},

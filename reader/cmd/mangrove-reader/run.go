@@ -22,6 +22,7 @@ import (
 	"mangrove/internal/pg"
 	"mangrove/internal/picture"
 	"mangrove/internal/pulse"
+	"mangrove/internal/standing"
 	"mangrove/reader/internal/account"
 	"mangrove/reader/internal/catalog"
 	"mangrove/reader/internal/follow"
@@ -110,7 +111,8 @@ func run(ctx context.Context, stderr io.Writer) error {
 	stopping := make(chan struct{})
 	site, err := web.New(web.Options{
 		Accounts: accounts, Sessions: account.NewSessions(st.Sessions()), Shelves: st, Scraper: scraper, Follows: follows,
-		Catalog: follower, Database: db, Files: files, Covers: covers, Hosts: cfg.Hosts, Log: log, Stopping: stopping,
+		Catalog: follower, Database: db, Files: files, Covers: covers, Hosts: cfg.Hosts,
+		Standing: func() (standing.Report, error) { return standing.Read(cfg.StatusFile()) }, Log: log, Stopping: stopping,
 	})
 	if err != nil {
 		return err

@@ -75,6 +75,7 @@ func (s *Server) routes() []route {
 		{"POST /settings/scraper/discovery", administrator, s.setDiscovery},
 		{"GET /jobs/{job}", administrator, s.jobPage},
 		{"POST /jobs/{job}", administrator, s.actOnJob},
+		{"GET /settings/health", administrator, s.healthPage},
 		{"GET /incidents", administrator, s.incidents},
 		{"GET /incidents/{incident}", administrator, s.incident},
 		{"GET /incidents/{incident}/bundle", administrator, s.incidentBundle},

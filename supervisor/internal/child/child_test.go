@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -185,6 +186,22 @@ func TestOutput(t *testing.T) {
 	}
 	if got := strings.Count(log.String(), "\n"); got != 32 {
 		t.Errorf("%d lines in the log, want 32", got)
+	}
+}
+
+// TestALongTraceDoesNotHideTheCrash: the line it began with is kept.
+func TestALongTraceDoesNotHideTheCrash(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{3, 300} {
+		p, err := Start(shell(fmt.Sprintf(`echo start; echo 'panic: index out of range'; echo 'panic: again'; i=0; while [ $i -lt %d ]; do echo frame $i; i=$((i+1)); done; exit 2`, n)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wait(t, p)
+		last := p.LastLines()
+		if at := slices.Index(last, "panic: index out of range"); at < 0 || n > 20 && at != 0 || len(last) > 20 || last[len(last)-1] != fmt.Sprint("frame ", n-1) {
+			t.Errorf("%d frames: %q", n, last)
+		}
 	}
 }
 
