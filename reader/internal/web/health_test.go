@@ -89,6 +89,18 @@ func TestHealthIsForAdministrators(t *testing.T) {
 	}
 }
 
+// A supervisor that was started again since does not make it a new trouble.
+func TestAParkedServiceIsParkedSinceItsLastFailure(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 8, 12, 14, 26, 0, 0, time.Local)
+	report := parked(now)
+	report.Services[1].Since = now.Add(-time.Minute)
+	v := healthOf(report, scraperclient.Presence{}, nil, now)
+	if !strings.Contains(v.Whole, "since 14:02,") || v.Services[0].Facts[0] != (laneFact{Name: "Parked", Text: "14:02, 24 min ago"}) {
+		t.Errorf("%q, %+v", v.Whole, v.Services[0].Facts)
+	}
+}
+
 // Each state of a service has words of its own and a sentence for the whole.
 func TestEveryStateOfAServiceIsWorded(t *testing.T) {
 	t.Parallel()

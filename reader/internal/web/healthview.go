@@ -160,7 +160,7 @@ func wholeOf(sup standing.Report, v healthView, p scraperclient.Presence, now ti
 		if text := standsStill(sup.Services[i], now); text != "" {
 			switch name {
 			case "scraper":
-				return "Reading works. Downloads and following have stopped since " + Clock(sup.Services[i].Since, now) + ", because the scraper " + text + ".", "bad"
+				return "Reading works. Downloads and following have stopped since " + Clock(standsSince(sup.Services[i]), now) + ", because the scraper " + text + ".", "bad"
 			case "postgres":
 				return "The database " + text + ".", "bad"
 			}
@@ -171,6 +171,15 @@ func wholeOf(sup standing.Report, v healthView, p scraperclient.Presence, now ti
 		return "Reading works. The scraper is not heard just now; downloads and following go on once it is.", "warn"
 	}
 	return "All is well: reading, following and downloads work.", "ok"
+}
+
+// standsSince is since when a service stands as it does: a supervisor that is started
+// again knows a parked one only by its last failure.
+func standsSince(s standing.Service) time.Time {
+	if n := len(s.Exits); s.State == "repair-required" && n > 0 && s.Exits[n-1].At.Before(s.Since) {
+		return s.Exits[n-1].At
+	}
+	return s.Since
 }
 
 // standsStill says why a service does not work, "" when it does.
@@ -239,7 +248,8 @@ func stateWords(state string) pill {
 
 func serviceRowOf(s standing.Service, limit int, now time.Time) serviceRow {
 	r := serviceRow{ID: elementID("service-", s.Name), Name: s.Name, State: stateWords(s.State), Next: nextOf(s, now)}
-	since := laneFact{Name: "Since", Text: dated(s.Since, now) + ", " + span(now.Sub(s.Since)) + " ago"}
+	at := standsSince(s)
+	since := laneFact{Name: "Since", Text: dated(at, now) + ", " + span(now.Sub(at)) + " ago"}
 	switch s.State {
 	case "serving":
 		since = laneFact{Name: "Up", Text: span(now.Sub(s.Since)) + ", since " + dated(s.Since, now)}

@@ -114,7 +114,7 @@ func supportFiles(c config.Config) []supportFile {
 // PostgreSQL's and a crash's, leaves as text.
 var loggedFields = []string{
 	"level", "time", "msg", "service", "name", "state", "pid", "failures", "last_exit", "reason", "act", "said", "refused", "error", "cause", "class",
-	"method", "site", "job", "from", "to", "version", "sites", "answers", "loops", "stacks", "stack", "panic", "rest", "end", "looked_at", "requested", "skipped", "part", "where", "because",
+	"method", "site", "job", "from", "to", "version", "sites", "answers", "loops", "stacks", "stack", "panic", "rest", "end", "looked_at", "requested", "skipped", "part", "where", "because", "left_out", "last",
 }
 
 // logged takes what is not on the list out of a line.
