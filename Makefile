@@ -31,6 +31,7 @@ run: goversion ## Install what is missing, build and start Mangrove
 
 test: goversion ## Everything that decides whether a change is good
 	@deploy/install.sh --test
+	@cd internal/tools && GOWORK=off GOBIN=$(TOOLS) go install github.com/grpc-ecosystem/grpc-health-probe
 	$(CLUSTER) go test -tags $(TAGS) -shuffle=on -count=1 -timeout 300s work
 
 bench: goversion ## Measure the scraper; print a table and write build/bench.json

@@ -18,6 +18,7 @@ require (
 	google.golang.org/grpc v1.85.0
 	gopkg.in/natefinch/lumberjack.v2 v2.2.1
 	mangrove/migrations v0.0.0
+	mangrove/proto v0.0.0
 	pgregory.net/rapid v1.3.0
 )
 

@@ -26,6 +26,10 @@ var may = map[string][]string{
 	"internal/failpoint":      {},
 	"internal/config":         {},
 	"internal/logging":        {},
+	"internal/lifeline":       {},
+	"internal/pulse":          {},
+	"internal/redact":         {},
+	"internal/standing":       {"internal/durable", "internal/redact"},
 	"internal/durable":        {"internal/failpoint", "internal/fault"},
 	"internal/pg":             {"internal/fault"},
 	"internal/grpcserver":     {"internal/fault"},
@@ -73,9 +77,9 @@ var may = map[string][]string{
 	"scraper/internal/faults":                    {},
 	"scraper/internal/bench":                     {},
 	"scraper/internal/store":                     {"internal/failpoint", "scraper/internal/incident", "scraper/internal/inventory", "scraper/internal/source", "scraper/internal/poll", "scraper/internal/circuit", "scraper/internal/lane", "scraper/internal/job", "scraper/internal/queue", "scraper/internal/follow", "internal/pg", "internal/fault"},
-	"scraper/internal/rpc":                       {"scraper/internal/incident", "scraper/internal/inventory", "scraper/internal/circuit", "scraper/internal/source", "scraper/internal/follow", "scraper/internal/job", "scraper/internal/lane", "scraper/internal/live", "scraper/internal/poll", "scraper/internal/queue", "scraper/internal/store", "internal/fault", "proto/gen/..."},
-	"scraper/internal/source/sourcetest/fixture": {"scraper/internal/incident"},
-	"scraper/internal/incident":                  {"scraper/internal/source", "scraper/internal/checkpoint", "internal/fault"},
+	"scraper/internal/rpc":                       {"scraper/internal/incident", "scraper/internal/inventory", "scraper/internal/circuit", "scraper/internal/source", "scraper/internal/follow", "scraper/internal/job", "scraper/internal/lane", "scraper/internal/live", "scraper/internal/poll", "scraper/internal/queue", "scraper/internal/store", "internal/fault", "internal/redact", "proto/gen/..."},
+	"scraper/internal/source/sourcetest/fixture": {"scraper/internal/incident", "internal/redact"},
+	"scraper/internal/incident":                  {"scraper/internal/source", "scraper/internal/checkpoint", "internal/fault", "internal/redact"},
 
 	// The reader.
 	"reader/cmd/mangrove-reader":                {"reader/internal/...", "internal/...", "migrations"},
@@ -89,11 +93,12 @@ var may = map[string][]string{
 	"reader/internal/pages/pagestest":           {"internal/cbz"},
 	"reader/internal/pages":                     {"reader/internal/catalog", "internal/fault", "internal/cbz", "internal/durable", "internal/picture"},
 	"reader/internal/store":                     {"reader/internal/account", "reader/internal/catalog", "reader/internal/follow", "reader/internal/notify", "reader/internal/progress", "reader/internal/scraperclient", "internal/fault", "internal/pg"},
-	"reader/internal/web":                       {"reader/internal/account", "reader/internal/catalog", "reader/internal/follow", "reader/internal/notify", "reader/internal/pages", "reader/internal/progress", "reader/internal/scraperclient", "internal/fault", "internal/logging"},
+	"reader/internal/web":                       {"reader/internal/account", "reader/internal/catalog", "reader/internal/follow", "reader/internal/notify", "reader/internal/pages", "reader/internal/progress", "reader/internal/scraperclient", "internal/fault", "internal/logging", "internal/standing"},
 
 	// The supervisor judges with the database down and never opens it.
 	"supervisor/cmd/mangrove":       {"supervisor/internal/...", "internal/...", "proto/gen/..."},
-	"supervisor/internal/child":     {"internal/logging", "internal/fault"},
+	"supervisor/internal/child":     {"internal/lifeline", "internal/logging", "internal/fault"},
+	"supervisor/internal/journal":   {},
 	"supervisor/internal/probe":     {"internal/grpcserver"},
 	"supervisor/internal/budget":    {"internal/durable", "internal/fault"},
 	"supervisor/internal/service":   {"supervisor/internal/budget", "internal/config"},

@@ -258,6 +258,9 @@ func (c Config) ReaderSocket() string { return filepath.Join(c.RunDir(), "reader
 // ControlSocket is where the supervisor answers the command line.
 func (c Config) ControlSocket() string { return filepath.Join(c.RunDir(), "supervisor.sock") }
 
+// StatusFile is where the supervisor tells how its services stand (ADR 0016).
+func (c Config) StatusFile() string { return filepath.Join(c.RunDir(), "status.json") }
+
 // ClaimCodeFile holds the one-time code until the administrator is claimed (READ-3).
 func (c Config) ClaimCodeFile() string { return filepath.Join(c.DataDir, "reader", "claim-code") }
 

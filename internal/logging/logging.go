@@ -25,7 +25,7 @@ func New(w io.Writer, service, level string) *zap.Logger {
 	enc.TimeKey = "time"
 	enc.EncodeTime = zapcore.RFC3339NanoTimeEncoder
 	core := zapcore.NewCore(zapcore.NewJSONEncoder(enc), zapcore.Lock(zapcore.AddSync(w)), lvl)
-	return zap.New(redactor{core}).With(zap.String("service", service))
+	return zap.New(newCollapser(redactor{core})).With(zap.String("service", service))
 }
 
 // Rotated returns a writer to path that starts a new file at 10 MiB and keeps

@@ -26,6 +26,8 @@ type Options struct {
 	MaxConns int32
 	// Schema is the one schema on the search path.
 	Schema string
+	// ReadOnly refuses every write, whatever the role may do.
+	ReadOnly bool
 	// Tracer watches every statement, in tests.
 	Tracer pgx.QueryTracer
 }
@@ -52,6 +54,9 @@ func Open(ctx context.Context, url string, o Options) (*pgxpool.Pool, error) {
 	params["lock_timeout"] = "3s"
 	params["idle_in_transaction_session_timeout"] = "30s"
 	params["timezone"] = "UTC"
+	if o.ReadOnly {
+		params["default_transaction_read_only"] = "on"
+	}
 	if o.Schema != "" {
 		params["search_path"] = o.Schema
 	}

@@ -12,17 +12,31 @@ import (
 	"syscall"
 
 	"mangrove/internal/config"
+	"mangrove/internal/durable"
+	"mangrove/internal/lifeline"
 	"mangrove/migrations"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
-	var err error
+	// The supervisor's word about a service that is parked: nothing is served for it.
 	if len(os.Args) > 1 && os.Args[1] == "tell-parked" {
-		err = tellParked(ctx, os.Args[2:])
-	} else {
-		err = run(ctx, os.Stderr)
+		err := tellParked(ctx, os.Args[2:])
+		stop()
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "mangrove-reader:", err)
+		}
+		os.Exit(exitCode(err))
 	}
+	// A closed terminal is no reason to stop serving (F61).
+	signal.Ignore(syscall.SIGHUP)
+	// Without its supervisor nobody would notice what becomes of it (SUP-8).
+	ctx, orphaned := context.WithCancel(ctx)
+	if err := lifeline.Watch(os.Getenv(lifeline.Env), orphaned); err != nil {
+		fmt.Fprintln(os.Stderr, "mangrove-reader:", err)
+		os.Exit(config.ExitConfig)
+	}
+	err := run(ctx, os.Stderr)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mangrove-reader:", err)
@@ -38,6 +52,8 @@ func exitCode(err error) int {
 		return config.ExitOK
 	case errors.As(err, &setting), errors.Is(err, migrations.ErrNewer):
 		return config.ExitConfig
+	case errors.Is(err, durable.ErrLocked):
+		return config.ExitLock
 	}
 	return config.ExitFailure
 }

@@ -16,10 +16,13 @@ import (
 	"google.golang.org/grpc"
 
 	"mangrove/internal/config"
+	"mangrove/internal/durable"
 	"mangrove/internal/grpcserver"
 	"mangrove/internal/logging"
 	"mangrove/internal/pg"
 	"mangrove/internal/picture"
+	"mangrove/internal/pulse"
+	"mangrove/internal/standing"
 	"mangrove/reader/internal/account"
 	"mangrove/reader/internal/catalog"
 	"mangrove/reader/internal/follow"
@@ -56,10 +59,24 @@ func run(ctx context.Context, stderr io.Writer) error {
 	db := newDatabase(pool, log)
 	st := store.New(pool)
 
-	// Health first: liveness says that this loop turns, whatever the rest does.
-	if err := os.MkdirAll(cfg.RunDir(), 0o700); err != nil {
-		return fmt.Errorf("create the folder of the sockets: %w", err)
+	for _, dir := range []string{cfg.RunDir(), filepath.Join(cfg.DataDir, "reader")} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("create %s: %w", dir, err)
+		}
 	}
+	// One reader a data folder: one that outlives its supervisor for a moment is
+	// waited for and is nobody's failure (SUP-3).
+	lockFile := filepath.Join(cfg.DataDir, "reader", "reader.lock")
+	lock, err := durable.TakeLock(lockFile)
+	if errors.Is(err, durable.ErrLocked) {
+		return fmt.Errorf("another reader serves %s: process %d: %w", cfg.DataDir, durable.Holder(lockFile), err)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Unlock() }()
+
+	// Health first: liveness says that this loop turns, whatever the rest does.
 	health := grpcserver.New(log, grpc.Creds(grpcserver.PeerCredentials(os.Geteuid())))
 	socket, err := grpcserver.ListenUnix(cfg.ReaderSocket())
 	if err != nil {
@@ -71,7 +88,10 @@ func run(ctx context.Context, stderr io.Writer) error {
 			failed <- fmt.Errorf("health: %w", err)
 		}
 	}()
-	health.Set(grpcserver.Liveness, true)
+	beats := &pulse.Pulse{}
+	watching, watched := context.WithCancel(context.WithoutCancel(ctx))
+	defer watched()
+	go beats.Watch(watching, func(alive bool) { health.Set(grpcserver.Liveness, alive) }, log)
 
 	scraper, err := scraperclient.New(cfg.ScraperSocket(), log)
 	if err != nil {
@@ -93,7 +113,8 @@ func run(ctx context.Context, stderr io.Writer) error {
 	stopping := make(chan struct{})
 	site, err := web.New(web.Options{
 		Accounts: accounts, Sessions: account.NewSessions(st.Sessions()), Shelves: st, Scraper: scraper, Follows: follows, Notify: told,
-		Catalog: follower, Database: db, Files: files, Covers: covers, Hosts: cfg.Hosts, Log: log, Stopping: stopping,
+		Catalog: follower, Database: db, Files: files, Covers: covers, Hosts: cfg.Hosts,
+		Standing: func() (standing.Report, error) { return standing.Read(cfg.StatusFile()) }, Log: log, Stopping: stopping,
 	})
 	if err != nil {
 		return err
@@ -140,11 +161,9 @@ func run(ctx context.Context, stderr io.Writer) error {
 		}
 	})
 
-	var fatal error
-	select {
-	case <-ctx.Done():
+	fatal := turn(ctx, beats, server.Handler, failed)
+	if fatal == nil {
 		log.Info("stopping")
-	case fatal = <-failed:
 	}
 	// Health first, so that nobody sends more; then the listeners; then the
 	// work; the pool last, because everything before may still write to it.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -160,5 +161,31 @@ func TestANewerDatabaseIsLeftAlone(t *testing.T) {
 		}
 	case <-time.After(10 * time.Second):
 		t.Fatal("it went on")
+	}
+}
+
+// TestASecondReaderIsRefused with the code that costs nothing, and names the one that
+// serves (F42); what a dead one left is no obstacle (S-093).
+func TestASecondReaderIsRefused(t *testing.T) {
+	r := start(t, pgtest.New(t).Reader)
+	eventually(t, "ready", func() bool { return r.serving(grpcserver.Readiness) })
+	err := run(context.Background(), io.Discard)
+	if exitCode(err) != config.ExitLock || !strings.Contains(err.Error(), fmt.Sprintf("process %d", os.Getpid())) {
+		t.Errorf("a second one: %v (exit code %d)", err, exitCode(err))
+	}
+	r.stop()
+	if err := <-r.ended; err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(r.data, "reader", "reader.lock")); err != nil {
+		t.Errorf("the lock file: %v; it stays, and is no obstacle", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	again := make(chan error, 1)
+	go func() { again <- run(ctx, io.Discard) }()
+	eventually(t, "the next one is ready", func() bool { return r.serving(grpcserver.Readiness) })
+	cancel()
+	if err := <-again; err != nil {
+		t.Errorf("the next one: %v", err)
 	}
 }

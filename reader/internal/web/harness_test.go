@@ -3,12 +3,14 @@ package web
 import (
 	"context"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,6 +21,7 @@ import (
 
 	"mangrove/internal/pgtest"
 	"mangrove/internal/picture"
+	"mangrove/internal/standing"
 	scraperv1 "mangrove/proto/gen/scraper/v1"
 	"mangrove/reader/internal/account"
 	"mangrove/reader/internal/catalog"
@@ -51,6 +54,7 @@ type site struct {
 	follower *catalog.Follower
 	database *up
 	web      *Server
+	standing atomic.Pointer[standing.Report]
 	url      string
 	// anyone is a browser without a sign-in.
 	anyone *http.Client
@@ -81,7 +85,13 @@ func newSite(t *testing.T) *site {
 		Accounts: accounts, Sessions: account.NewSessions(s.store.Sessions()), Shelves: s.store, Scraper: client,
 		Follows: follow.New(s.store, client, zap.NewNop()), Notify: notify.New(s.store, client, filepath.Join(t.TempDir(), "parked.json"), zap.NewNop()), Catalog: s.follower, Database: s.database, Files: files,
 		Covers: pages.NewCovers(filepath.Join(t.TempDir(), "covers"), picture.NewDecoder(1)),
-		Hosts:  []string{"manga.example"}, Log: zap.NewNop(), Stopping: stopping,
+		Standing: func() (standing.Report, error) {
+			if r := s.standing.Load(); r != nil {
+				return *r, nil
+			}
+			return standing.Report{}, fs.ErrNotExist
+		},
+		Hosts: []string{"manga.example"}, Log: zap.NewNop(), Stopping: stopping,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -70,6 +70,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 		go s.watch(ctx, key, states)
 	case "scraper", "job":
 		go s.watchQueue(ctx, queue)
+	case "health":
+		go s.watchStanding(ctx, queue)
 	}
 	var state *scraperclient.State
 	sent := map[string]string{}
@@ -214,6 +216,8 @@ func (s *Server) pieces(ctx context.Context, u account.User, q url.Values, state
 		return s.jobPieces(ctx, q, out)
 	case "incidents":
 		return s.incidentsPieces(ctx, q, out)
+	case "health":
+		return s.healthPieces(ctx, out)
 	case "library":
 		v, err := s.libraryView(ctx, u.ID)
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 
 // operating reports whether a view is one for those who run Mangrove.
 func operating(view string) bool {
-	return view == "worklist" || view == "lanes" || view == "scraper" || view == "job" || view == "incidents"
+	return view == "worklist" || view == "lanes" || view == "scraper" || view == "job" || view == "incidents" || view == "health"
 }
 
 // worklistPieces draws the live elements of the Worklist: rows one by one, the

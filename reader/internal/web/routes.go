@@ -84,6 +84,7 @@ func (s *Server) routes() []route {
 		{"GET /jobs/{job}", administrator, s.jobPage},
 		{"POST /jobs/{job}/accept", administrator, s.acceptMissing},
 		{"POST /jobs/{job}", administrator, s.actOnJob},
+		{"GET /settings/health", administrator, s.healthPage},
 		{"GET /incidents", administrator, s.incidents},
 		{"GET /incidents/{incident}", administrator, s.incident},
 		{"GET /incidents/{incident}/bundle", administrator, s.incidentBundle},

@@ -14,6 +14,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"mangrove/internal/standing"
 	"mangrove/reader/internal/account"
 	"mangrove/reader/internal/catalog"
 	"mangrove/reader/internal/follow"
@@ -89,6 +90,8 @@ type Options struct {
 	Database Database
 	Files    *pages.Library
 	Covers   *pages.Covers
+	// Standing is the supervisor's last word on how its services stand.
+	Standing func() (standing.Report, error)
 	// Hosts are the names answered to besides localhost and addresses (C2).
 	Hosts []string
 	Log   *zap.Logger
@@ -104,6 +107,8 @@ type Server struct {
 	costly    *account.Limits
 	// claimed only ever turns true; then nobody asks the database again.
 	claimed atomic.Bool
+	// lastReport is what the scraper last said of itself, for when it is away.
+	lastReport atomic.Pointer[scraperReport]
 	// streams counts open event streams.
 	streams atomic.Int32
 }

@@ -12,6 +12,7 @@ import (
 
 	"mangrove/internal/durable"
 	"mangrove/internal/fault"
+	"mangrove/internal/redact"
 	"mangrove/scraper/internal/incident"
 	"mangrove/scraper/internal/store"
 )
@@ -128,7 +129,7 @@ func showIncident(ctx context.Context, db *store.Store, id int64) (string, error
 		for _, h := range e.Headers {
 			fmt.Fprintf(&b, "%s: %s\n", plainLine(h.Name), plainLine(h.Value))
 		}
-		if incident.Extension(e.MediaType, e.Body) == "bin" {
+		if redact.Extension(e.MediaType, e.Body) == "bin" {
 			continue
 		}
 		text := strings.ToValidUTF8(string(e.Body[:min(len(e.Body), shownText)]), "\uFFFD")

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"mangrove/internal/config"
+	"mangrove/internal/lifeline"
 	"mangrove/internal/logging"
 )
 
@@ -23,6 +24,12 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A closed terminal is no reason to stop serving (F61).
 	signal.Ignore(syscall.SIGHUP)
+	// Without its supervisor nobody would notice what becomes of it (SUP-8).
+	ctx, orphaned := context.WithCancel(ctx)
+	if err := lifeline.Watch(os.Getenv(lifeline.Env), orphaned); err != nil {
+		fmt.Fprintln(os.Stderr, "mangrove-scraper:", err)
+		os.Exit(config.ExitConfig)
+	}
 	code := realMain(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)
@@ -57,6 +64,8 @@ func realMain(ctx context.Context, args []string) int {
 		}
 	case len(args) == 1 && args[0] == "version":
 		fmt.Println(version)
+	case len(args) == 1 && args[0] == "check":
+		err = check(ctx, cfg, os.Stdout)
 	case len(args) > 0 && args[0] == "site":
 		err = site(ctx, args[1:], streams{os.Stdin, os.Stdout, os.Stderr})
 	default:

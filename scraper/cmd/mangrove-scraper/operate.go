@@ -19,7 +19,7 @@ import (
 	"mangrove/scraper/internal/store"
 )
 
-var errUsage = errors.New("usage: mangrove-scraper [after-crash | migrate | downgrade VERSION | version | queue | start JOB|--all | pause SITE|JOB|--all | resume SITE|JOB | " +
+var errUsage = errors.New("usage: mangrove-scraper [after-crash | migrate | downgrade VERSION | version | check | queue | start JOB|--all | pause SITE|JOB|--all | resume SITE|JOB | " +
 	"retry JOB|--all|SITE SERIES | cancel JOB | release queue|storage | incident list|show N|save N FILE | site label | site check FILE [URL]]")
 
 // operate does what an operator asks of the queue and the circuits, straight in
@@ -57,7 +57,7 @@ func operate(ctx context.Context, cfg config.Config, args []string) error {
 	}
 	address, err := cfg.RoleURL("scraper")
 	if err != nil {
-		return &exit{config.ExitConfig, err}
+		return noAddress(cfg, err)
 	}
 	pool, err := pg.Open(ctx, address.Reveal(), pg.Options{Schema: store.Schema, MaxConns: 1})
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -19,6 +18,7 @@ import (
 	"mangrove/internal/fault"
 	"mangrove/internal/grpcserver"
 	"mangrove/internal/pg"
+	"mangrove/internal/pulse"
 	"mangrove/migrations"
 	scraperv1 "mangrove/proto/gen/scraper/v1"
 	"mangrove/scraper/internal/browser"
@@ -35,7 +35,6 @@ import (
 	"mangrove/scraper/internal/source/all"
 	"mangrove/scraper/internal/source/declared"
 	"mangrove/scraper/internal/staging"
-	"mangrove/scraper/internal/stall"
 	"mangrove/scraper/internal/store"
 )
 
@@ -51,9 +50,10 @@ func run(ctx context.Context, cfg config.Config, afterCrash bool, log *zap.Logge
 			return &exit{config.ExitConfig, fmt.Errorf("%s: %s cannot be made: %s", config.Data, dir, durable.Reason(err))}
 		}
 	}
-	lock, err := durable.TakeLock(filepath.Join(cfg.DataDir, "scraper", "scraper.lock"))
+	lockFile := filepath.Join(cfg.DataDir, "scraper", "scraper.lock")
+	lock, err := durable.TakeLock(lockFile)
 	if errors.Is(err, durable.ErrLocked) {
-		return &exit{config.ExitLock, fmt.Errorf("%s: another scraper works on %s", config.Data, cfg.DataDir)}
+		return &exit{config.ExitLock, fmt.Errorf("%s: another scraper works on %s: process %d", config.Data, cfg.DataDir, durable.Holder(lockFile))}
 	}
 	if err != nil {
 		return &exit{config.ExitConfig, fmt.Errorf("%s: %s", config.Data, durable.Reason(err))}
@@ -130,16 +130,19 @@ func run(ctx context.Context, cfg config.Config, afterCrash bool, log *zap.Logge
 	}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
-	server.Set(grpcserver.Liveness, true)
+	beats := &pulse.Pulse{}
+	watching, watched := context.WithCancel(context.WithoutCancel(ctx))
+	defer watched()
+	go beats.Watch(watching, func(alive bool) { server.Set(grpcserver.Liveness, alive) }, log)
 	log.Info("scraper started", zap.String("version", version), zap.Int("sites", len(adapters)))
 
-	err = waitForDatabase(ctx, pool, log)
+	err = waitForDatabase(ctx, pool, beats, log)
 	if err == nil && ctx.Err() == nil {
 		err = prepare(ctx, cfg, db, held, marker, adapters, log)
 	}
 	if err == nil && ctx.Err() == nil {
 		defer lookAtLibrary(ctx, library, inv, log).Wait()
-		work(ctx, cfg, pool, db, server, lanes, adapters, described, discovery, log)
+		work(ctx, cfg, pool, db, server, lanes, adapters, described, discovery, beats, log)
 	}
 
 	// Health first, so that nobody asks for more; then calls; the pool last,
@@ -159,10 +162,14 @@ func identity() string { return "Mangrove/" + version + " (self-hosted manga lib
 // waitForDatabase returns nil once the database answers and is migrated to this
 // program's version. One that is down or not yet migrated is waited for (SUP-3);
 // one that is newer is not touched.
-func waitForDatabase(ctx context.Context, pool *pgxpool.Pool, log *zap.Logger) error {
+func waitForDatabase(ctx context.Context, pool *pgxpool.Pool, beats *pulse.Pulse, log *zap.Logger) error {
 	said := ""
+	defer beats.Rest(workLoop)
 	for ctx.Err() == nil {
-		err := migrations.Check(ctx, pool)
+		beats.Beat(workLoop)
+		asked, cancel := context.WithTimeout(ctx, stepLimit)
+		err := migrations.Check(asked, pool)
+		cancel()
 		switch {
 		case err == nil:
 			return nil
@@ -234,59 +241,4 @@ func prepare(ctx context.Context, cfg config.Config, db *store.Store, held func(
 		log.Info("stages kept for later", zap.Int("stages", left))
 	}
 	return nil
-}
-
-// fetchesKept is how long it is known that a chapter was fetched.
-const fetchesKept = 2 * 24 * time.Hour
-
-// passesKept is how long Pass rows are kept (POLL-7).
-const passesKept = 14 * 24 * time.Hour
-
-// work runs the Lanes until ctx ends, and says all the while whether the
-// database answers.
-func work(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, db *store.Store, server *grpcserver.Server, lanes *lanes, adapters []source.Adapter, described *described, discovery *queue.Discovery, log *zap.Logger) {
-	var running sync.WaitGroup
-	for _, a := range adapters {
-		lanes.start(ctx, a)
-	}
-	running.Go(func() { described.watch(ctx, db, lanes) })
-	server.Set(grpcserver.Readiness, true)
-	watchdog := &stall.Watch{Library: cfg.LibraryDir, Store: db, Sites: lanes.sites, Stop: lanes.StopJob, Stalled: lanes.stalled, Log: log}
-	ready, pruned, looked, discovered := true, time.Time{}, time.Now(), time.Time{}
-	for ctx.Err() == nil {
-		ping, cancel := context.WithTimeout(ctx, 3*time.Second)
-		err := pool.Ping(ping)
-		cancel()
-		if ctx.Err() != nil {
-			break
-		}
-		if (err == nil) != ready {
-			ready = err == nil
-			server.Set(grpcserver.Readiness, ready)
-			log.Info("database", zap.Bool("answers", ready))
-		}
-		if ready && time.Since(looked) >= stall.Every {
-			watchdog.Look(ctx, time.Now())
-			looked = time.Now()
-		}
-		if ready && time.Since(discovered) >= time.Minute {
-			if err := discovery.RunIfDue(ctx, time.Now()); err != nil {
-				log.Warn("the discovery could not run", zap.Error(err))
-			}
-			discovered = time.Now()
-		}
-		if ready && time.Since(pruned) > time.Hour {
-			if err := db.PruneFetches(ctx, time.Now().Add(-fetchesKept)); err != nil {
-				log.Warn("old fetches could not be pruned", zap.Error(err))
-			}
-			if err := db.PrunePasses(ctx, time.Now().Add(-passesKept)); err != nil {
-				log.Warn("old Passes could not be pruned", zap.Error(err))
-			}
-			pruned = time.Now()
-		}
-		pause(ctx, 5*time.Second)
-	}
-	server.Set(grpcserver.Readiness, false)
-	running.Wait()
-	lanes.wait()
 }

@@ -42,6 +42,10 @@ func find(program string) (string, error) {
 	return "", fmt.Errorf("there is no Chromium; install it (apt-get install chromium) or set %s to its path", config.Chromium)
 }
 
+// Installed returns where Chromium is, or why there is none to be found: program, or
+// the first on the path if that is "". It starts nothing and touches no profile.
+func Installed(program string) (path string, err error) { return find(program) }
+
 func executable(path string) error {
 	info, err := os.Stat(path)
 	var p *fs.PathError

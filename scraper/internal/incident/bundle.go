@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mangrove/internal/fault"
+	"mangrove/internal/redact"
 	"mangrove/scraper/internal/checkpoint"
 	"mangrove/scraper/internal/source"
 )
@@ -77,7 +78,7 @@ func report(in Incident, version string) Report {
 	}
 	for i, e := range in.Evidence {
 		a := Answer{
-			File: fmt.Sprintf("evidence-%d.%s", i+1, Extension(e.MediaType, e.Body)), Address: e.Address, Status: e.Status, MediaType: e.MediaType,
+			File: fmt.Sprintf("evidence-%d.%s", i+1, redact.Extension(e.MediaType, e.Body)), Address: e.Address, Status: e.Status, MediaType: e.MediaType,
 			Size: e.Size, Cut: e.Cut, Removed: e.Removed, Headers: map[string]string{},
 		}
 		for _, h := range e.Headers {
@@ -102,7 +103,7 @@ func readme(r Report) string {
 	}
 	fmt.Fprintf(&b, "\nincident.json tells it to a program, evidence-N is what the Site answered, the last answer last, checkpoint.json what the Job had done.\n"+
 		"%s stands where something secret may have been.\n\nTo make a test of it, in a checkout of Mangrove:\n\n    %s %s\n\n"+
-		"It puts the page into the adapter's testdata and prints the test to add. The test fails until the adapter reads the page.\n", Mark, FixtureCommand, BundleName(r.ID))
+		"It puts the page into the adapter's testdata and prints the test to add. The test fails until the adapter reads the page.\n", redact.Mark, FixtureCommand, BundleName(r.ID))
 	return b.String()
 }
 

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"mangrove/internal/redact"
 )
 
 // Event is one line of events.log: one change of state. Empty fields are left out.
@@ -103,7 +105,7 @@ func (l *EventLog) Tell(e Event) {
 		e.Time = time.Now()
 	}
 	e.Time = e.Time.UTC()
-	e.Reason, e.Site, e.Series, e.Chapter = short(e.Reason), clip(Line(e.Site), maxName), clip(Line(e.Series), maxName), clip(Line(e.Chapter), maxName)
+	e.Reason, e.Site, e.Series, e.Chapter = short(e.Reason), redact.Clip(redact.Line(e.Site), maxName), redact.Clip(redact.Line(e.Series), maxName), redact.Clip(redact.Line(e.Chapter), maxName)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	line, err := json.Marshal(e)

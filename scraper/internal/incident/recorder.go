@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"mangrove/internal/fault"
+	"mangrove/internal/redact"
 	"mangrove/scraper/internal/source"
 )
 
@@ -137,8 +138,8 @@ func (r *Recorder) Record(ctx context.Context, h Happening) {
 // incident is what is kept of h: bounded and redacted.
 func (r *Recorder) incident(h Happening, u *unit, seen []source.Seen, now time.Time) Incident {
 	in := Incident{
-		Kind: known(h.Kind), About: h.About, Key: source.Key{Site: clip(h.Key.Site, maxName), SeriesID: clip(h.Key.SeriesID, maxLine)}, JobID: h.JobID,
-		ChapterID: clip(cmp.Or(h.ChapterID, u.chapter), maxLine), At: now, LastAt: now, Seen: 1,
+		Kind: known(h.Kind), About: h.About, Key: source.Key{Site: redact.Clip(h.Key.Site, maxName), SeriesID: redact.Clip(h.Key.SeriesID, maxLine)}, JobID: h.JobID,
+		ChapterID: redact.Clip(cmp.Or(h.ChapterID, u.chapter), maxLine), At: now, LastAt: now, Seen: 1,
 	}
 	in.Subject, in.Reason = tell(h.Cause)
 	in.Decided = append(in.Decided, u.decided...)
@@ -181,14 +182,14 @@ func (r *Recorder) End(ctx context.Context, e End) {
 // Redact makes evidence of an answer: bounded, with nothing secret in it.
 func Redact(s source.Seen) Evidence {
 	e := Evidence{
-		At: s.At, Address: Address(s.URL), Status: s.Status, MediaType: clip(Line(s.MediaType), 256), Size: s.Size, Cut: s.Size > int64(len(s.Body)),
+		At: s.At, Address: redact.Address(s.URL), Status: s.Status, MediaType: redact.Clip(redact.Line(s.MediaType), 256), Size: s.Size, Cut: s.Size > int64(len(s.Body)),
 	}
 	for _, h := range s.Headers {
 		if allowedHeader(h.Name) && len(e.Headers) < 20 {
-			e.Headers = append(e.Headers, source.Header{Name: h.Name, Value: clip(Line(h.Value), 200)})
+			e.Headers = append(e.Headers, source.Header{Name: h.Name, Value: redact.Clip(redact.Line(h.Value), 200)})
 		}
 	}
-	e.Body, e.Removed = Body(s.Body, e.MediaType, s.Secrets)
+	e.Body, e.Removed = redact.Body(s.Body, e.MediaType, s.Secrets)
 	if len(e.Body) > source.MaxBody {
 		e.Body, e.Cut = e.Body[:source.MaxBody], true
 	}
@@ -213,14 +214,14 @@ func tell(cause error) (subject, reason string) {
 	case !errors.As(cause, &f):
 		return "", short(cause.Error())
 	case f.Err == nil:
-		return Line(f.Subject), short(f.Op)
+		return redact.Line(f.Subject), short(f.Op)
 	}
-	return Line(f.Subject), short(f.Err.Error())
+	return redact.Line(f.Subject), short(f.Err.Error())
 }
 
 // short is Line, for a reason: no more than a person reads.
 func short(text string) string {
-	text = Line(text)
+	text = redact.Line(text)
 	if runes := []rune(text); len(runes) > 300 {
 		return string(runes[:300]) + "…"
 	}
@@ -243,7 +244,7 @@ func stamped(decided []Decision, now time.Time) []Decision {
 		if d.At.IsZero() {
 			d.At = now
 		}
-		d.ID, d.To, d.Reason = clip(Line(d.ID), maxLine), clip(d.To, 64), clip(Line(d.Reason), 300)
+		d.ID, d.To, d.Reason = redact.Clip(redact.Line(d.ID), maxLine), redact.Clip(d.To, 64), redact.Clip(redact.Line(d.Reason), 300)
 		out = append(out, d)
 	}
 	return out

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"mangrove/internal/fault"
+	"mangrove/internal/redact"
 	scraperv1 "mangrove/proto/gen/scraper/v1"
 	"mangrove/scraper/internal/incident"
 	"mangrove/scraper/internal/source"
@@ -95,7 +96,7 @@ func (s *Server) GetIncident(ctx context.Context, r *scraperv1.GetIncidentReques
 
 // shown is the beginning of an answer as text, "" when it is none.
 func shown(e incident.Evidence) string {
-	if incident.Extension(e.MediaType, e.Body) == "bin" {
+	if redact.Extension(e.MediaType, e.Body) == "bin" {
 		return ""
 	}
 	head := e.Body[:min(len(e.Body), maxShown)]

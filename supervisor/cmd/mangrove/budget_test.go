@@ -3,11 +3,13 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"mangrove/internal/config"
+	"mangrove/internal/standing"
 )
 
 // parked lets the scraper crash until it is parked.
@@ -34,6 +36,13 @@ func TestTheThirdCrashParks(t *testing.T) {
 			t.Errorf("health of %q: %s, want %s", name, got, want)
 		}
 	}
+	// The reader, which may not ask, is told in a file (ADR 0016).
+	w.eventually("the file tells of it", func() bool {
+		r, err := standing.Read(filepath.Join(w.data, "run", "status.json"))
+		i := slices.IndexFunc(r.Services, func(s standing.Service) bool { return s.Name == "scraper" })
+		return err == nil && r.Limit == 3 && i >= 0 && r.Services[i].State == "repair-required" && len(r.Services[i].Exits) == 3 && r.Services[i].FreesAt != nil &&
+			slices.Contains(r.Services[i].Exits[2].LastLines, "the last words of the scraper") && strings.Contains(r.Services[i].Next, "mangrove reset-budget scraper")
+	})
 	code, out := w.run("status")
 	for _, want := range []string{"spent until ", "scraper: exit at ", ": exit code 1\n    the last words of the scraper\n", "scraper: reason: 3 failures within an hour\n", "mangrove reset-budget scraper and mangrove start scraper\n"} {
 		if !strings.Contains(out, want) {

@@ -86,7 +86,7 @@ func migrate(ctx context.Context, c config.Config, family *child.Family, scraper
 	log := logging.Rotated(filepath.Join(c.LogDir(), "migrate.log"))
 	defer func() { _ = log.Close() }()
 	exit, lines, err := child.Run(ctx, child.Spec{
-		Path: scraper, Args: args, Env: migrateEnvironment(os.Environ(), c, admin), Log: log, Family: family,
+		Path: scraper, Args: args, Env: migrateEnvironment(os.Environ(), c, admin), Log: log, Family: family, Life: true,
 	})
 	if err != nil {
 		return err

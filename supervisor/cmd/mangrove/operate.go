@@ -80,8 +80,8 @@ func operate(con console, args ...string) error {
 }
 
 // runScraper runs the scraper's own program once, with the settings it has under
-// the supervisor, until it ends or we are told to. It completes spec's path and
-// environment.
+// the supervisor, until it ends or we are told to. It completes spec's path,
+// environment and life.
 func runScraper(spec *child.Spec) (child.Exit, []string, error) {
 	c, err := config.FromEnvironment()
 	if err != nil {
@@ -90,7 +90,7 @@ func runScraper(spec *child.Spec) (child.Exit, []string, error) {
 	if spec.Path, _, err = siblings(); err != nil {
 		return child.Exit{}, nil, err
 	}
-	spec.Env = scraperEnvironment(os.Environ(), c)
+	spec.Env, spec.Life = scraperEnvironment(os.Environ(), c), true
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	return child.Run(ctx, *spec)

@@ -99,7 +99,7 @@ func prepare(ctx context.Context, c config.Config, con console, ports bool) (_ *
 func (s *system) rotated(name string) io.Writer {
 	w := logging.Rotated(filepath.Join(s.config.LogDir(), name+".log"))
 	s.logs = append(s.logs, w)
-	return w
+	return &spoken{log: w, name: name, say: s.say}
 }
 
 // close lets go of what is held. Files and folders stay.

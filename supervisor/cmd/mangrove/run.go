@@ -26,6 +26,9 @@ type commands struct {
 	Start    startCommand    `cmd:"" help:"Start one service, or give a Job the word it waits for."`
 	Stop     stopCommand     `cmd:"" help:"Stop one service until it is started again."`
 	Restart  restartCommand  `cmd:"" help:"Stop one service and start it again."`
+	Check    checkCommand    `cmd:"" help:"Say of each part whether it is well."`
+	Logs     logsCommand     `cmd:"" help:"Print the last lines of the logs, or follow them."`
+	Doctor   doctorCommand   `cmd:"" help:"Pack what a bug report needs, without secrets."`
 	Reset    resetCommand    `cmd:"" name:"reset-budget" help:"Forgive a service its failures."`
 	Migrate  migrateCommand  `cmd:"" help:"Bring the database to this version."`
 	Queue    queueCommand    `cmd:"" help:"List the Jobs of the queue."`
@@ -38,6 +41,8 @@ type commands struct {
 	Site     siteCommand     `cmd:"" help:"Look at how Sites are read."`
 	Settings settingsCommand `cmd:"" help:"List the settings, with defaults."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
+
+	Completion completionCommand `cmd:"" help:"Print the completion for a shell."`
 }
 
 // console is where a command writes for a person.
@@ -66,10 +71,7 @@ func coded(code int, format string, args ...any) error {
 func run(args []string, out, errOut io.Writer) (int, error) {
 	var c commands
 	asked := -1
-	parser, err := kong.New(&c, kong.Name("mangrove"),
-		kong.Description("Mangrove, a self-hosted manga library.\n\nExample: mangrove up"),
-		kong.Writers(out, errOut), kong.Exit(func(code int) { asked = code }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	parser, err := newParser(&c, console{out, errOut}, kong.Exit(func(code int) { asked = code }))
 	if err != nil {
 		return config.ExitFailure, err
 	}
@@ -88,6 +90,14 @@ func run(args []string, out, errOut io.Writer) (int, error) {
 		return said.code, nil
 	}
 	return exitCode(err), err
+}
+
+// newParser makes the parser of the command line.
+func newParser(c *commands, con console, more ...kong.Option) (*kong.Kong, error) {
+	return kong.New(c, append([]kong.Option{
+		kong.Name("mangrove"), kong.Description("Mangrove, a self-hosted manga library.\n\nExample: mangrove up"),
+		kong.Writers(con.out, con.err), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	}, more...)...)
 }
 
 // exitCode sorts an error: wrong settings are 2, a lock 75, the rest 1 unless

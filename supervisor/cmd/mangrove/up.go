@@ -112,6 +112,14 @@ func (s *system) up(ctx context.Context, hurry <-chan struct{}) error {
 			s.log.Warn("ended orphans", zap.Int("count", n))
 		}
 	}()
+	told := make(chan struct{}, 1)
+	s.observers = append(s.observers, func(service.Status) {
+		select {
+		case told <- struct{}{}:
+		default:
+		}
+	})
+	go s.tellStanding(reaping, facts.Started, told)
 	defer s.group.stop(func(name string) { s.log.Info("stopping", zap.String("name", name)) })
 	defer health.Stop(time.Second)
 

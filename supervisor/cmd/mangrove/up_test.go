@@ -21,6 +21,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"mangrove/internal/config"
+	"mangrove/internal/lifeline"
 )
 
 // health asks the TCP health service about name.
@@ -81,7 +82,7 @@ func TestUpServesAndStopsInOrder(t *testing.T) {
 		t.Errorf("status ended with %d:\n%s", code, out)
 	}
 
-	shared := []string{"HOME", config.Data, config.DatabaseURLFile, config.Library, config.LogLevel, "PATH", "TZ"}
+	shared := []string{"HOME", config.Data, config.DatabaseURLFile, config.Library, config.LogLevel, lifeline.Env, "PATH", "TZ"}
 	with := func(more ...string) []string {
 		out := append(slices.Clone(shared), more...)
 		slices.Sort(out)
@@ -257,11 +258,12 @@ func TestAKilledSupervisorLeavesNothing(t *testing.T) {
 }
 
 // TestOrphansAreReapedAndEnded: processes that left their service's group and
-// session neither stay as zombies nor outlive the stop (SUP-8).
+// session neither stay as zombies nor outlive the stop, a hundred of them and the
+// reaper taking no program's own end away (SUP-8, F48, F49).
 func TestOrphansAreReapedAndEnded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.script("scraper.orphans", "for i in 1 2 3 4 5 6 7 8 9 10; do setsid sh -c 'sleep 0.2; exit 3' & done; setsid sleep 1000 & exit 0")
+	w.script("scraper.orphans", "for i in $(seq 100); do setsid sh -c 'sleep 0.2; exit 3' & done; setsid sleep 1000 & exit 0")
 	s := w.up().serving()
 	sleeper := 0
 	w.eventually("the dead orphans are reaped, the live one is ours", func() bool {

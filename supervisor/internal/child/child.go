@@ -11,10 +11,13 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"mangrove/internal/lifeline"
 )
 
 // Spec says what to run.
@@ -38,6 +41,9 @@ type Spec struct {
 	Stdout *os.File
 	// Family, if any, is told that somebody waits for the program.
 	Family *Family
+	// Life gives the program a life pipe (lifeline): it ends itself when we are gone,
+	// whatever became of the death signal.
+	Life bool
 	// ParentDeath is sent to the program when we die without a word; 0 is
 	// SIGTERM.
 	ParentDeath syscall.Signal
@@ -70,6 +76,7 @@ const drainFor = 500 * time.Millisecond
 type Process struct {
 	pid    int
 	output *output
+	life   *os.File // our end of the life pipe, or nil
 	done   chan struct{}
 	exit   Exit
 }
@@ -98,6 +105,14 @@ func Start(spec Spec) (*Process, error) {
 		_, _ = r.Close(), w.Close()
 		return nil, fmt.Errorf("start %s: %w", spec.Path, err)
 	}
+	var life *os.File
+	if spec.Life {
+		if life, err = enliven(cmd); err != nil {
+			fed(false)
+			_, _ = r.Close(), w.Close()
+			return nil, fmt.Errorf("start %s: %w", spec.Path, err)
+		}
+	}
 	death := spec.ParentDeath
 	if death == 0 {
 		death = syscall.SIGTERM
@@ -106,7 +121,7 @@ func Start(spec Spec) (*Process, error) {
 	if spec.User != nil {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: spec.User.UID, Gid: spec.User.GID}
 	}
-	p := &Process{output: newOutput(spec.Log), done: make(chan struct{})}
+	p := &Process{output: newOutput(spec.Log), life: life, done: make(chan struct{})}
 	started := make(chan error, 1)
 	go p.run(spec.Family, cmd, r, w, started)
 	err = <-started
@@ -115,6 +130,18 @@ func Start(spec Spec) (*Process, error) {
 		return nil, fmt.Errorf("start %s: %w", spec.Path, err)
 	}
 	return p, nil
+}
+
+// enliven gives cmd the read end of a life pipe and returns ours, which no program
+// inherits.
+func enliven(cmd *exec.Cmd) (*os.File, error) {
+	theirs, ours, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	cmd.ExtraFiles = []*os.File{theirs} // the first of them is 3
+	cmd.Env = append(slices.Clone(cmd.Env), lifeline.Env+"=3")
+	return ours, nil
 }
 
 // feed gives cmd a pipe to read in from. The returned function is called once cmd
@@ -149,8 +176,12 @@ func (p *Process) run(family *Family, cmd *exec.Cmd, r, w *os.File, started chan
 	runtime.LockOSThread()
 	err := family.start(cmd)
 	_ = w.Close()
+	for _, f := range cmd.ExtraFiles {
+		_ = f.Close()
+	}
 	if err != nil {
 		_ = r.Close()
+		_ = p.life.Close() // of nil it is an error, and nothing else
 		started <- err
 		return
 	}
@@ -171,6 +202,7 @@ func (p *Process) run(family *Family, cmd *exec.Cmd, r, w *os.File, started chan
 	_ = r.SetReadDeadline(time.Now().Add(drainFor))
 	<-read
 	_ = r.Close()
+	_ = p.life.Close()
 	p.output.close()
 	close(p.done)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,6 +16,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"mangrove/internal/logging"
 )
 
 // shell is a program that runs text.
@@ -188,6 +191,22 @@ func TestOutput(t *testing.T) {
 	}
 }
 
+// TestALongTraceDoesNotHideTheCrash: the line it began with is kept.
+func TestALongTraceDoesNotHideTheCrash(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{3, 300} {
+		p, err := Start(shell(fmt.Sprintf(`echo start; echo 'panic: index out of range'; echo 'panic: again'; i=0; while [ $i -lt %d ]; do echo frame $i; i=$((i+1)); done; exit 2`, n)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wait(t, p)
+		last := p.LastLines()
+		if at := slices.Index(last, "panic: index out of range"); at < 0 || n > 20 && at != 0 || len(last) > 20 || last[len(last)-1] != fmt.Sprint("frame ", n-1) {
+			t.Errorf("%d frames: %q", n, last)
+		}
+	}
+}
+
 func TestALongLineIsCut(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
@@ -236,6 +255,54 @@ func TestTheProgramIsNeverBlockedByItsLog(t *testing.T) {
 		if last := p.LastLines(); last[len(last)-1] != "end" || p.Dropped() == 0 {
 			t.Errorf("%s: last line %q, %d dropped", tt.name, last[len(last)-1], p.Dropped())
 		}
+	}
+}
+
+// TestAFloodOfOutput: a gigabyte, lines of a hundred kilobytes among it, goes through
+// in little time; the files stay within their bound, and what they lack is counted and
+// said there (F65, S-096).
+func TestAFloodOfOutput(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	log := logging.Rotated(filepath.Join(dir, "scraper.log"))
+	defer func() { _ = log.Close() }()
+	spec := shell(`line=$(head -c 1000 /dev/zero | tr '\0' x); { yes "$line" | head -c 1073741824; head -c 100000 /dev/zero | tr '\0' y; echo; echo end; }`)
+	spec.Log = log
+	began := time.Now()
+	p, err := Start(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-p.Done():
+	case <-time.After(time.Minute):
+		_ = p.Signal(syscall.SIGKILL)
+		t.Fatal("the program is held up")
+	}
+	t.Logf("it took %s, %d lines were dropped", time.Since(began), p.Dropped())
+	last := p.LastLines()
+	if p.Exit() != (Exit{}) || last[len(last)-1] != "end" || len(last[len(last)-2]) != keptBytes {
+		t.Errorf("it ended with %s, its last line is %.40q", p.Exit(), last[len(last)-1])
+	}
+	size, said := int64(0), false
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		size += int64(len(data))
+		said = said || bytes.Contains(data, []byte(" lines dropped)\n"))
+	}
+	// One file more than is kept may stand there while the oldest is being removed.
+	if size > 7*(10<<20+maxLine) {
+		t.Errorf("the logs are %d bytes", size)
+	}
+	if p.Dropped() > 0 && !said {
+		t.Error("lines are missing and no file says so")
 	}
 }
 

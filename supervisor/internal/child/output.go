@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,6 +36,9 @@ type output struct {
 
 	mu   sync.Mutex
 	kept []string
+	// telling is the line with which a crash began, "" before one did: a long trace
+	// would push it out.
+	telling string
 }
 
 func newOutput(log io.Writer) *output {
@@ -76,6 +80,9 @@ func (o *output) take(line []byte, cut bool) {
 	text := string(line[:min(len(line), keptBytes)])
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.telling == "" && tells(text) {
+		o.telling = text
+	}
 	o.kept = append(o.kept, text)
 	if len(o.kept) > keptLines {
 		o.kept = slices.Delete(o.kept, 0, len(o.kept)-keptLines)
@@ -111,8 +118,18 @@ func (o *output) close() {
 	}
 }
 
+// last are the kept lines; the one that tells of a crash stands first if it is not
+// among them any more.
 func (o *output) last() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return slices.Clone(o.kept)
+	if o.telling == "" || slices.Contains(o.kept, o.telling) {
+		return slices.Clone(o.kept)
+	}
+	return append([]string{o.telling}, o.kept[1:]...)
+}
+
+// tells reports whether a crash of a Go program begins with line.
+func tells(line string) bool {
+	return strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") || strings.HasPrefix(line, "SIG")
 }

@@ -13,8 +13,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -69,11 +67,7 @@ func Lock(c config.Config) (*durable.Lock, error) {
 	path := filepath.Join(c.DataDir, "supervisor.lock")
 	lock, err := durable.TakeLock(path)
 	if errors.Is(err, durable.ErrLocked) {
-		held := &LockedError{Folder: c.DataDir}
-		if data, err := os.ReadFile(path); err == nil {
-			held.PID, _ = strconv.Atoi(strings.TrimSpace(string(data)))
-		}
-		return nil, held
+		return nil, &LockedError{Folder: c.DataDir, PID: durable.Holder(path)}
 	}
 	if err != nil {
 		return nil, wrong(config.Data, "%s cannot be locked: %s", c.DataDir, durable.Reason(err))
@@ -83,11 +77,6 @@ func Lock(c config.Config) (*durable.Lock, error) {
 		_ = twice.Unlock()
 		_ = lock.Unlock()
 		return nil, wrong(config.Data, "%s lies on a file system without working locks; choose a local one", c.DataDir)
-	}
-	// Only read by a person's next try; a torn number costs nothing.
-	if err := os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600); err != nil {
-		_ = lock.Unlock()
-		return nil, wrong(config.Data, "%s cannot be written: %s", path, durable.Reason(err))
 	}
 	return lock, nil
 }

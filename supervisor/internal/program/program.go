@@ -110,7 +110,7 @@ func (s *Service) Start(_ context.Context, again bool) (service.Process, error) 
 	if again {
 		args = s.AfterFailure
 	}
-	p, err := child.Start(child.Spec{Path: s.Path, Args: args, Env: s.Env, Log: s.Log, Family: s.Family})
+	p, err := child.Start(child.Spec{Path: s.Path, Args: args, Env: s.Env, Log: s.Log, Family: s.Family, Life: true})
 	if err != nil {
 		return nil, err
 	}

@@ -21,13 +21,16 @@ const (
 	probeServing  = 10 * time.Second
 	// probeLimit is how long it may take to answer; later is a miss.
 	probeLimit = 5 * time.Second
+	// probeLate is how much later than its limit an answer may come to us before we
+	// take ourselves for the one that stood still.
+	probeLate = 2 * time.Second
 	// misses in a row end a program that served (SUP-2).
 	misses = 3
 	// holdEvery is how often a hold is looked at again.
 	holdEvery = 250 * time.Millisecond
 	// lockEvery is how often a program is tried that found its lock taken:
 	// the holder is another program that will end one day.
-	lockEvery = 15 * time.Second
+	lockEvery = 5 * time.Second
 )
 
 // Exit says how a program ended.
@@ -324,7 +327,10 @@ type ending struct {
 func (k *Keeper) watch(ctx context.Context, p Process) ending {
 	name := k.program.Name()
 	var since time.Time
-	began, limit := time.Now(), k.program.StartLimit()
+	// waited is the time its start has taken as far as we were there to see it:
+	// after a standstill of our own, a suspended machine or a stopped process,
+	// the clock says more than the program had.
+	waited, limit, last := time.Duration(0), k.program.StartLimit(), time.Now()
 	missed := 0
 	every := probeStarting
 	timer := time.NewTimer(0)
@@ -355,8 +361,14 @@ func (k *Keeper) watch(ctx context.Context, p Process) ending {
 			continue
 		case <-timer.C:
 		}
+		asked := time.Now()
 		err := k.probe(ctx, p)
+		now := time.Now()
+		took := now.Sub(asked)
+		waited, last = waited+min(now.Sub(last), every+probeLimit), now
 		switch {
+		case err != nil && took > probeLimit+probeLate:
+			// We stood still, not the program: that answer proves nothing.
 		case err == nil && since.IsZero():
 			since, every = time.Now(), probeServing
 			k.step(Ready, k.counted)
@@ -367,11 +379,11 @@ func (k *Keeper) watch(ctx context.Context, p Process) ending {
 				p.Kill()
 				return ending{served: time.Since(since), hung: fmt.Sprintf("%d liveness checks missed in a row; it was ended", misses)}
 			}
-		case limit > 0 && time.Since(began) >= limit && ctx.Err() == nil && !ended(p):
+		case limit > 0 && waited >= limit && ctx.Err() == nil && !ended(p):
 			p.Kill()
 			return ending{hung: fmt.Sprintf("it did not answer within %s of its start and was ended", limit)}
 		}
-		timer.Reset(every)
+		timer.Reset(max(every-took, probeStarting))
 	}
 }
 

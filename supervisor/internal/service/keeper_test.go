@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -35,12 +36,15 @@ type scripted struct {
 	lines       []string
 	startErr    error
 	hang        time.Duration // stops answering after that long, if not 0
+	slow        bool          // then says so only once the asker gives up
+	still       []int         // the probes, from 1, in which we stand still for ten minutes
 }
 
 type scriptedRun struct {
 	scripted
 	parent *script
 	pid    int
+	probes int
 	began  time.Time
 	done   chan struct{}
 	once   sync.Once
@@ -81,10 +85,17 @@ func (s *script) Start(ctx context.Context, again bool) (Process, error) {
 	return p, nil
 }
 
-func (s *script) Probe(_ context.Context, p Process) error {
+func (s *script) Probe(ctx context.Context, p Process) error {
 	run := p.(*scriptedRun)
+	if run.probes++; slices.Contains(run.still, run.probes) {
+		time.Sleep(10 * time.Minute)
+		return ctx.Err()
+	}
 	age := time.Since(run.began)
 	if age < run.ready || (run.hang > 0 && age >= run.hang) {
+		if run.slow {
+			<-ctx.Done()
+		}
 		return errors.New("no answer")
 	}
 	return nil
@@ -267,7 +278,7 @@ func TestRefusalsBlock(t *testing.T) {
 		starts []int
 	}{
 		{"78 is not tried again", Exit{78, "exit code 78"}, []int{0}},
-		{"75 is tried every fifteen seconds", Exit{75, "exit code 75"}, []int{0, 15, 30, 45}},
+		{"75 is tried every five seconds", Exit{75, "exit code 75"}, []int{0, 5, 10, 15, 20, 25, 30, 35, 40, 45}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -315,6 +326,43 @@ func TestThreeMissesInARowEndTheProgram(t *testing.T) {
 			t.Errorf("starts at second (-want +got):\n%s", diff)
 		}
 	})
+}
+
+// TestAStandstillOfOursIsNobodysFailure: the supervisor is stopped for ten minutes in
+// the middle of a probe, again and again, and the programs are well (F51).
+func TestAStandstillOfOursIsNobodysFailure(t *testing.T) {
+	tests := []struct {
+		name string
+		run  scripted
+	}{
+		{"while it serves", scripted{still: []int{3, 4, 5, 6}}},
+		{"while it starts", scripted{ready: time.Minute + 2*10*time.Minute, still: []int{3, 4}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &script{runs: []scripted{tt.run}}
+				at, _ := keep(t, s, time.Hour, nil)
+				if at.State != Serving || at.Failures != 0 || at.PID != 1 {
+					t.Errorf("status %+v", at)
+				}
+			})
+		})
+	}
+}
+
+// TestAStoppedProgramIsNoticed: a program that answers nothing from some moment on is
+// ended within thirty-five seconds (F50), whether its probes fail at once or wait.
+func TestAStoppedProgramIsNoticed(t *testing.T) {
+	for _, slow := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &script{runs: []scripted{{hang: 11 * time.Second, slow: slow}, {}}}
+			at, _ := keep(t, s, 2*time.Minute, nil)
+			if at.Failures != 1 || len(s.starts) != 2 || s.starts[1] > (11+35)*time.Second+firstPause {
+				t.Errorf("slow %t: starts %v, status %+v", slow, s.starts, at)
+			}
+		})
+	}
 }
 
 // TestOnlyARunThatFailedMakesTheNextOneASecondTry: the scraper looks for the Job

@@ -167,6 +167,7 @@ document.addEventListener('keydown', (event) => {
     if (event.key === 'h') location.assign('/');
     if (event.key === 'l') location.assign('/library');
     if (event.key === 'w' && document.querySelector('a[href="/worklist"]')) location.assign('/worklist');
+    if (event.key === 's' && document.querySelector('a[href="/settings/health"]')) location.assign('/settings/health');
     return;
   }
   if (event.key === 't' && document.querySelector('[data-theme-toggle]')) toggleTheme();

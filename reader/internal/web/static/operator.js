@@ -2,6 +2,9 @@
 // place, single keys, and one Pass under the pointer. All of it works without.
 'use strict';
 
+// The chosen tab is in sight, however narrow the row is.
+for (const tab of document.querySelectorAll('.subnav [aria-current]')) tab.parentElement.scrollLeft = tab.offsetLeft - tab.parentElement.offsetLeft - 64;
+
 // ---- Worklist: the bar of the selected rows, and Poll again without a new page
 const list = document.querySelector('[data-worklist]');
 if (list) {

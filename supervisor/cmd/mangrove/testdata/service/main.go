@@ -19,6 +19,7 @@ import (
 
 	"mangrove/internal/config"
 	"mangrove/internal/grpcserver"
+	"mangrove/internal/lifeline"
 )
 
 func main() { os.Exit(run()) }
@@ -41,6 +42,10 @@ func run() int {
 			_ = f.Close()
 		}
 	}
+	if err := lifeline.Watch(os.Getenv(lifeline.Env), func() { write("lost", name) }); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return config.ExitConfig
+	}
 	write(name+".env", strings.Join(os.Environ(), "\n"))
 	write(name+".args", strings.Join(os.Args[1:], " "))
 	if data, err := os.ReadFile(filepath.Join(script, name+".exit")); err == nil {
@@ -53,6 +58,14 @@ func run() int {
 	if name == "migrate" {
 		return 0
 	}
+	if name == "check" {
+		text, err := os.ReadFile(filepath.Join(script, "check.out"))
+		if err != nil {
+			text = []byte(`{"part":"database","well":true,"said":"answers"}`)
+		}
+		fmt.Println(string(text))
+		return 0
+	}
 	if name == "site" {
 		_, _ = io.Copy(os.Stdout, os.Stdin)
 		return 0
@@ -63,6 +76,14 @@ func run() int {
 			_, err = p.Wait()
 		}
 		write("orphans", fmt.Sprint(err))
+	}
+	if _, err := os.Stat(filepath.Join(script, name+".noise")); err == nil {
+		go func() {
+			for {
+				fmt.Fprintln(os.Stderr, strings.Repeat("noise ", 1000))
+				time.Sleep(time.Millisecond)
+			}
+		}()
 	}
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM)
@@ -84,7 +105,12 @@ func run() int {
 		return 1
 	}
 	s := grpcserver.New(zap.NewNop(), grpc.Creds(grpcserver.PeerCredentials(os.Geteuid())))
-	s.Set(grpcserver.Liveness, true)
+	go func() {
+		for _, err := os.Stat(filepath.Join(script, name+".mute")); err == nil; _, err = os.Stat(filepath.Join(script, name+".mute")) {
+			time.Sleep(10 * time.Millisecond)
+		}
+		s.Set(grpcserver.Liveness, true)
+	}()
 	go func() { _ = s.Serve(l) }()
 	for range stop {
 		write("order", name)

@@ -1,4 +1,7 @@
-package incident
+// Package redact takes out of text what may be secret, known by its shape (ADR
+// 0012), before it is kept or handed on: incidents and support bundles. It keeps
+// nothing, and decides nothing about what is kept at all; that is its callers' list.
+package redact
 
 import (
 	"bytes"
@@ -14,6 +17,9 @@ import (
 // Mark stands where something was taken out, so that a gap is never mistaken for
 // what the Site said.
 const Mark = "[removed]"
+
+// maxLine bounds each line of text, in bytes.
+const maxLine = 2048
 
 // span is a stretch of bytes, from the first to behind the last.
 type span struct{ from, to int }
@@ -85,11 +91,11 @@ func Line(text string) string {
 	}, text)
 	text = patternAddress.ReplaceAllStringFunc(text, Address)
 	r := redactor{marks: true}
-	return clip(string(r.all([]byte(text), nil)), maxLine)
+	return Clip(string(r.all([]byte(text), nil)), maxLine)
 }
 
-// clip cuts text to at most n bytes, at a letter's end.
-func clip(text string, n int) string {
+// Clip cuts text to at most n bytes, at a letter's end.
+func Clip(text string, n int) string {
 	if len(text) <= n {
 		return text
 	}
@@ -125,7 +131,7 @@ func Address(address string) string {
 		}
 		sign = "&"
 	}
-	return clip(out, maxLine)
+	return Clip(out, maxLine)
 }
 
 var (

@@ -1,4 +1,4 @@
-package incident
+package redact
 
 import (
 	"bytes"
