@@ -89,7 +89,7 @@ func report() error {
 		atMost("pages fetched twice for a storage fault, beyond those it ate", float64(s.twice), "pages", 0),
 	}
 	if s.commits > 0 {
-		figures = append(figures, atMost("transactions that write a chapter, with the Lane's words beside it", s.commits, "commits", 6))
+		figures = append(figures, atMost("transactions that write a chapter, with the Lane's words beside it", s.commits, "commits", 5))
 	}
 	var bad error
 	for _, f := range figures {

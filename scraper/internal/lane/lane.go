@@ -67,6 +67,9 @@ type Lane struct {
 	// came that could be read. Only the Lane's own work touches them.
 	quiet map[string]time.Time
 	page  time.Time
+	// activity and about are what was last noted of what the Lane does; "" before.
+	activity Activity
+	about    string
 }
 
 // New makes a Lane; Run works it.
@@ -128,6 +131,13 @@ const afterError = 5 * time.Second
 // Run does units of work until ctx ends, the Lane is no longer held, or it is
 // retired. A stop ends the read in flight and writes the Pass row with its reason.
 func (l *Lane) Run(ctx context.Context) {
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterError)
+		defer cancel()
+		if err := l.busy(ctx, Idle, ""); err != nil {
+			l.log.Debug("what the Lane does could not be noted", zap.Error(err))
+		}
+	}()
 	for ctx.Err() == nil && !l.retired.Load() {
 		wait, err := l.Turn(ctx)
 		if ctx.Err() != nil {
@@ -154,8 +164,29 @@ func (l *Lane) Run(ctx context.Context) {
 	}
 }
 
+// busy notes what the Lane is doing, if that is something else than before: the
+// chapters of a Job follow each other without a word.
+func (l *Lane) busy(ctx context.Context, a Activity, seriesID string) error {
+	if l.activity == a && l.about == seriesID {
+		return nil
+	}
+	err := l.store.SetActivity(ctx, l.site.Key, a, seriesID)
+	if l.activity, l.about = a, seriesID; err != nil {
+		l.activity = ""
+	}
+	return err
+}
+
 // Turn does one piece of work, or says how long there will be none.
 func (l *Lane) Turn(ctx context.Context) (time.Duration, error) {
+	wait, err := l.turn(ctx)
+	if wait > 0 && ctx.Err() == nil {
+		err = errors.Join(err, l.busy(ctx, Idle, ""))
+	}
+	return wait, err
+}
+
+func (l *Lane) turn(ctx context.Context) (time.Duration, error) {
 	now := time.Now()
 	l.halted.Store(false)
 	c, err := l.store.Circuit(ctx, l.site.Key)
@@ -228,18 +259,18 @@ func (l *Lane) runJob(ctx context.Context, j job.Job) (answered bool, err error)
 	if j.State == job.Requested {
 		activity, work = Inspecting, l.runner.Inspect
 	}
-	if err := l.store.SetActivity(ctx, l.site.Key, activity, j.Key.SeriesID); err != nil {
+	if err := l.busy(ctx, activity, j.Key.SeriesID); err != nil {
 		return false, err
 	}
 	err = work(WithPriority(ctx, Download), j)
 	if ctx.Err() != nil {
 		return false, nil
 	}
-	if aerr := l.store.SetActivity(ctx, l.site.Key, Idle, ""); aerr != nil {
-		return false, errors.Join(err, aerr)
-	}
 	class := fault.Of(err)
 	if err != nil {
+		if aerr := l.busy(ctx, Idle, ""); aerr != nil {
+			return false, errors.Join(err, aerr)
+		}
 		l.log.Log(levelOf(class), "a Job's unit failed", zap.Int64("job", j.ID), zap.Stringer("series", j.Key), zap.String("class", string(class)), zap.Error(err))
 	}
 	switch class {

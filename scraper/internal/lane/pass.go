@@ -83,7 +83,7 @@ func (l *Lane) runPass(ctx context.Context) error {
 	if rerr := l.store.RecordPass(ctx, p.row); rerr != nil {
 		l.log.Warn("the Pass row could not be written", zap.Error(rerr))
 	}
-	if aerr := l.store.SetActivity(ctx, l.site.Key, Idle, ""); err == nil {
+	if aerr := l.busy(ctx, Idle, ""); err == nil {
 		err = aerr
 	}
 	return err
@@ -151,7 +151,7 @@ func (p *pass) settleBeforeLeaving(ctx context.Context) error {
 func (p *pass) one(ctx context.Context, d Due) (bool, error) {
 	l := p.lane
 	if time.Since(p.noted) >= activityEvery {
-		if err := l.store.SetActivity(ctx, p.row.Site, Polling, d.Key.SeriesID); err != nil {
+		if err := l.busy(ctx, Polling, d.Key.SeriesID); err != nil {
 			return false, err
 		}
 		p.noted = time.Now()
