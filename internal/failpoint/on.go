@@ -5,11 +5,14 @@ package failpoint
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Env names the one fault of this process: "name[@part of the path]:n[=act]".
@@ -54,7 +57,11 @@ func due(name, path string) (*fault, bool) {
 // end is what becomes of the process.
 func (f *fault) end() {
 	if f.act == "STOP" {
-		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		// To this very thread: one that is only sent to the process may be taken by
+		// another thread, and this one goes a step further before it stops too.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		_ = unix.Tgkill(os.Getpid(), unix.Gettid(), unix.SIGSTOP)
 		return
 	}
 	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
