@@ -187,7 +187,8 @@ type published struct {
 // files lists the chapters in the library, to be compared later.
 func (m *mangrove) files() map[string]published {
 	m.t.Helper()
-	found, err := filepath.Glob(filepath.Join(m.library(), "*", "*"))
+	// What is hidden is the scraper's own: it tries the folder of stages at each start.
+	found, err := filepath.Glob(filepath.Join(m.library(), "[^.]*", "*"))
 	if err != nil {
 		m.t.Fatal(err)
 	}

@@ -106,6 +106,10 @@ func (o *output) write(log io.Writer) {
 			o.dropped.Add(1)
 		}
 	}
+	// Once more at the end, all told: the file that said so may have been rotated away.
+	if n := o.dropped.Load(); n > 0 && log != nil {
+		_, _ = fmt.Fprintf(log, "(in all %d lines dropped)\n", n)
+	}
 }
 
 // close ends the log once everything read is written, or leaves the rest to
