@@ -75,7 +75,7 @@ type failingNotice struct {
 type goLink struct{ Href, Label string }
 
 func (k seriesKnown) view(now time.Time) seriesView {
-	v := seriesView{Key: k.Key, Path: siteAddress(k.Key), Name: k.name(), Following: k.Wish != nil, Reads: k.Reads, First: firstSoon}
+	v := seriesView{Key: k.Key, Path: siteAddress(k.Key), Name: k.name(), Following: k.Wish != nil && !k.Reads, Reads: k.Reads, First: firstSoon}
 	if k.Wish != nil {
 		v.Download = k.Wish.Download
 	}
