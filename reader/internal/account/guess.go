@@ -100,10 +100,8 @@ func firstGuesses() []string {
 // madeOf reports whether nothing but such words and the person's own name stands
 // between digits and marks, letters replaced by look-alike digits included.
 func madeOf(text, nameKey string) bool {
-	words := firstGuesses()
-	for _, part := range append(strings.Fields(nameKey), strings.Join(strings.Fields(nameKey), "")) {
-		words = append(words, part)
-	}
+	parts := strings.Fields(nameKey)
+	words := append(firstGuesses(), append(parts, strings.Join(parts, ""))...)
 	plain, leet := lettersOf(text), lettersOf(strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "7", "t", "@", "a", "$", "s").Replace(text))
 	return spelled(plain, words) || spelled(leet, words)
 }

@@ -150,7 +150,7 @@ func deviceIcon(device string) string {
 func scopeWords(scope, role string) string {
 	switch {
 	case scope == account.AdminScope && role == account.Administrator:
-		return "Everything but people, passwords and keys"
+		return "Everything but people and keys"
 	case scope == account.AdminScope:
 		return "Read, follow, mark as read"
 	case scope == account.OPDSScope:

@@ -4,12 +4,16 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/netip"
 	"net/url"
+	"os"
+	"os/exec"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"mangrove/internal/config"
 	scraperv1 "mangrove/proto/gen/scraper/v1"
 	"mangrove/reader/internal/account"
 	"mangrove/reader/internal/forwarded"
@@ -407,4 +412,126 @@ func TestLiveGetsThroughABufferingProxy(t *testing.T) {
 	if strings.Contains(data, `href=\"/static`) || strings.Contains(data, `=\"/library`) {
 		t.Errorf("a live piece forgets the path: %.500s", data)
 	}
+}
+
+// block is the example of one kind in docs/proxy.md.
+func block(t *testing.T, kind string) string {
+	t.Helper()
+	text, err := os.ReadFile("../../../docs/proxy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(text), "```"+kind+"\n")
+	if !ok {
+		t.Fatalf("docs/proxy.md has no example of kind %s", kind)
+	}
+	example, _, _ := strings.Cut(rest, "```")
+	return example
+}
+
+// TestTheDocumentSaysWhatIsRead compares docs/proxy.md with what is read of a
+// proxy and of the environment.
+func TestTheDocumentSaysWhatIsRead(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../../docs/proxy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, header := range []string{forwarded.ForHeader, forwarded.ProtoHeader, forwarded.HostHeader} {
+		for _, kind := range []string{"nginx", "caddyfile"} {
+			if !strings.Contains(block(t, kind), header+" ") {
+				t.Errorf("the example for %s does not set %s", kind, header)
+			}
+		}
+		if !strings.Contains(string(text), "| `"+header+"` |") {
+			t.Errorf("the table of headers lacks %s", header)
+		}
+	}
+	for _, m := range regexp.MustCompile(`X-[A-Za-z-]+`).FindAllString(string(text), -1) {
+		if !slices.Contains([]string{forwarded.ForHeader, forwarded.ProtoHeader, forwarded.HostHeader, "X-Accel-Buffering"}, m) {
+			t.Errorf("docs/proxy.md names %s, which nothing reads or sends", m)
+		}
+	}
+	for _, setting := range regexp.MustCompile(`MANGROVE_[A-Z_]+`).FindAllString(string(text), -1) {
+		if !slices.Contains(config.Names(), setting) {
+			t.Errorf("docs/proxy.md names %s, which is no setting", setting)
+		}
+	}
+	if !strings.Contains(block(t, "yaml"), "passHostHeader: true") {
+		t.Error("the example for Traefik does not pass Host on")
+	}
+}
+
+// TestBehindNginx runs the very example of docs/proxy.md, where nginx is
+// installed, on a port of this machine and without its TLS.
+func TestBehindNginx(t *testing.T) {
+	t.Parallel()
+	program, err := exec.LookPath("nginx")
+	if err != nil {
+		t.Skip("nginx is not installed")
+	}
+	s := newSiteWith(t, Options{BasePath: "/books", TrustedProxies: loopback})
+	dir := t.TempDir()
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := free.Addr().String()
+	_ = free.Close()
+	example := strings.NewReplacer("443 ssl", port, "http://127.0.0.1:8484", s.url, "proxy_set_header X-Forwarded-Proto $scheme", "proxy_set_header X-Forwarded-Proto https").Replace(block(t, "nginx"))
+	example = regexp.MustCompile(`(?m)^\s*ssl_certificate.*$`).ReplaceAllString(example, "")
+	temporary := ""
+	for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
+		temporary += kind + "_temp_path " + filepath.Join(dir, kind) + ";\n"
+	}
+	file := filepath.Join(dir, "nginx.conf")
+	text := "daemon off; pid " + dir + "/pid; error_log " + dir + "/error.log;\nevents {}\nhttp {\naccess_log off;\n" + temporary + example + "}\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	nginx := exec.CommandContext(t.Context(), program, "-c", file, "-p", dir, "-e", filepath.Join(dir, "error.log"))
+	if err := nginx.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = nginx.Wait() })
+	upstream := s.url
+	s.url = "http://" + port
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		conn, err := net.Dial("tcp", port)
+		if err == nil {
+			_ = conn.Close()
+			break
+		}
+		if time.Now().After(deadline) {
+			log, _ := os.ReadFile(filepath.Join(dir, "error.log"))
+			t.Fatalf("nginx did not start: %v\n%s", err, log)
+		}
+	}
+	form := url.Values{"code": {code}, "name": {"Mo"}, "password": {password}}.Encode()
+	post := []string{"Content-Type", "application/x-www-form-urlencoded", "Host", "manga.example", "Origin", "https://manga.example"}
+	resp, body := s.do(s.anyone, s.request(http.MethodPost, "/books/claim", form, post...))
+	if resp.StatusCode != http.StatusSeeOther || resp.Header.Get("Location") != "/books/library" || len(resp.Cookies()) != 1 {
+		t.Fatalf("the claim: %d to %q, %.200q", resp.StatusCode, resp.Header.Get("Location"), body)
+	}
+	c := resp.Cookies()[0]
+	if !c.Secure || c.Name != "__Secure-mangrove" || c.Path != "/books" {
+		t.Errorf("the cookie: %+v", c)
+	}
+	// Live pages come through at once, not when a buffer is full.
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	live, err := http.DefaultClient.Do(s.request(http.MethodGet, "/books/events?view=library", "", "Host", "manga.example", "Cookie", c.Name+"="+c.Value).WithContext(ctx))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = live.Body.Close() }()
+	lines := bufio.NewScanner(live.Body)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() && !strings.HasPrefix(lines.Text(), "data: ") {
+		continue
+	}
+	if !strings.HasPrefix(lines.Text(), "data: ") {
+		t.Errorf("nothing live came through nginx: %v", lines.Err())
+	}
+	s.url = upstream
 }

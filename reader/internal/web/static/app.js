@@ -141,7 +141,19 @@ if (address && window.EventSource) {
   let source, lost = 0, poll = 0, lastWord = Date.now();
   const two = (n) => String(n).padStart(2, '0');
   const back = () => { lost = 0; lastWord = Date.now(); note.hidden = true; clearInterval(poll); poll = 0; };
+  // A browser holds six connections to a host, over HTTP/1.1, and a stream takes
+  // one for good: four tabs have a stream, and of more the longest unused ask now
+  // and then. A tab is counted once, however often it loads a page.
+  const together = 4;
+  const newer = new Set();
+  const tabs = window.BroadcastChannel ? new BroadcastChannel('mangrove-live') : null;
+  const me = sessionStorage.getItem('mangrove:tab') || Math.random().toString(36).slice(2);
+  sessionStorage.setItem('mangrove:tab', me);
   const open = () => {
+    newer.clear();
+    clearInterval(poll);
+    poll = 0;
+    if (tabs) tabs.postMessage(me);
     source = new EventSource(address);
     source.onopen = back;
     source.onmessage = (event) => {
@@ -160,7 +172,7 @@ if (address && window.EventSource) {
   };
   // Without a stream the page itself is asked for, and the same elements taken from it.
   const ask = async () => {
-    if (Date.now() - lost > 30000) {
+    if (lost && Date.now() - lost > 30000) {
       const at = new Date(lost);
       note.textContent = 'not live since ' + two(at.getHours()) + ':' + two(at.getMinutes());
       note.hidden = false;
@@ -178,14 +190,22 @@ if (address && window.EventSource) {
       }
     } catch { /* still away; the next turn tries again */ }
   };
+  const rest = (asking) => {
+    source.close();
+    clearInterval(poll);
+    poll = asking ? setInterval(ask, 15000) : 0;
+    lost = 0;
+  };
+  const wake = () => { if (!document.hidden && source.readyState === EventSource.CLOSED) open(); };
   if (document.hidden) source = { readyState: EventSource.CLOSED, close() {} };
   else open();
-  // A browser holds six connections to a host, over HTTP/1.1: a tab that nobody
-  // looks at gives its own back, and catches up when it is looked at.
-  document.addEventListener('visibilitychange', () => {
-    if (document.hidden) { source.close(); clearInterval(poll); poll = 0; lost = 0; }
-    else if (source.readyState === EventSource.CLOSED) open();
-  });
+  // A tab that nobody looks at asks nothing, and catches up when it is looked at.
+  document.addEventListener('visibilitychange', () => { if (document.hidden) rest(false); else wake(); });
+  addEventListener('focus', wake);
+  if (tabs) tabs.onmessage = (event) => {
+    newer.add(event.data);
+    if (newer.size >= together && source.readyState !== EventSource.CLOSED) rest(!document.hidden);
+  };
   addEventListener('pagehide', () => source.close());
   addEventListener('pageshow', (event) => { if (event.persisted) open(); });
 }
