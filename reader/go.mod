@@ -9,7 +9,6 @@ replace mangrove/migrations => ../migrations
 replace mangrove/proto => ../proto
 
 require (
-	github.com/alexedwards/scs/v2 v2.9.0
 	github.com/google/go-cmp v0.7.0
 	github.com/jackc/pgx/v5 v5.13.0
 	github.com/nicholas-fedor/shoutrrr v0.13.2

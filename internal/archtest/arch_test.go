@@ -83,7 +83,8 @@ var may = map[string][]string{
 
 	// The reader.
 	"reader/cmd/mangrove-reader":                {"reader/internal/...", "internal/...", "migrations"},
-	"reader/internal/account":                   {"internal/fault", "internal/durable"},
+	"reader/internal/forwarded":                 {},
+	"reader/internal/account":                   {"reader/internal/forwarded", "internal/fault", "internal/durable"},
 	"reader/internal/scraperclient":             {"internal/fault", "internal/grpcserver", "proto/gen/..."},
 	"reader/internal/scraperclient/scrapertest": {"internal/fault", "internal/grpcserver", "proto/gen/..."},
 	"reader/internal/follow":                    {"reader/internal/scraperclient", "internal/fault"},
@@ -93,7 +94,7 @@ var may = map[string][]string{
 	"reader/internal/pages/pagestest":           {"internal/cbz"},
 	"reader/internal/pages":                     {"reader/internal/catalog", "internal/fault", "internal/cbz", "internal/durable", "internal/picture"},
 	"reader/internal/store":                     {"reader/internal/account", "reader/internal/catalog", "reader/internal/follow", "reader/internal/notify", "reader/internal/progress", "reader/internal/scraperclient", "internal/fault", "internal/pg"},
-	"reader/internal/web":                       {"reader/internal/account", "reader/internal/catalog", "reader/internal/follow", "reader/internal/notify", "reader/internal/pages", "reader/internal/progress", "reader/internal/scraperclient", "internal/fault", "internal/logging", "internal/standing"},
+	"reader/internal/web":                       {"reader/internal/account", "reader/internal/forwarded", "reader/internal/catalog", "reader/internal/follow", "reader/internal/notify", "reader/internal/pages", "reader/internal/progress", "reader/internal/scraperclient", "internal/fault", "internal/logging", "internal/standing"},
 
 	// The supervisor judges with the database down and never opens it.
 	"supervisor/cmd/mangrove":       {"supervisor/internal/...", "internal/...", "proto/gen/..."},
@@ -115,7 +116,7 @@ var only = map[string][]string{
 	"os/exec":               {"supervisor/internal/child", "scraper/internal/browser", "internal/pgtest/cluster", "internal/pgtest/schema"},
 	"github.com/go-rod/rod": {"scraper/internal/browser"},
 	// The browser speaks it to Chromium alone, as the proxy it goes out through.
-	"net/http":                   {"scraper/internal/fetch", "scraper/internal/browser", "scraper/internal/source/sample", "scraper/internal/source/sample/samplesite", "internal/fakesite", "reader/cmd/mangrove-reader", "reader/internal/account", "reader/internal/pages", "reader/internal/web", "reader/internal/store"},
+	"net/http":                   {"scraper/internal/fetch", "scraper/internal/browser", "scraper/internal/source/sample", "scraper/internal/source/sample/samplesite", "internal/fakesite", "reader/cmd/mangrove-reader", "reader/internal/account", "reader/internal/forwarded", "reader/internal/pages", "reader/internal/web", "reader/internal/store"},
 	"mangrove/migrations":        {"internal/pgtest", "internal/pgtest/schema", "scraper/cmd/mangrove-scraper", "reader/cmd/mangrove-reader"},
 	"github.com/jackc/pgx/v5":    {"internal/pg", "internal/pgtest", "internal/pgtest/schema", "migrations", "scraper/internal/store", "reader/internal/store", "scraper/cmd/mangrove-scraper", "reader/cmd/mangrove-reader"},
 	"mangrove/proto/gen/scraper": {"reader/internal/scraperclient/scrapertest", "scraper/internal/rpc", "scraper/cmd/mangrove-scraper", "reader/internal/scraperclient"},

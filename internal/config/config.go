@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,11 +32,16 @@ const prefix = "MANGROVE_"
 
 // The variables. A name beginning with MANGROVE_ that is not listed is an error.
 const (
-	Data               = "MANGROVE_DATA"
-	Library            = "MANGROVE_LIBRARY"
-	HTTP               = "MANGROVE_HTTP"
-	Health             = "MANGROVE_HEALTH"
-	Hosts              = "MANGROVE_HOSTS"
+	Data           = "MANGROVE_DATA"
+	Library        = "MANGROVE_LIBRARY"
+	HTTP           = "MANGROVE_HTTP"
+	Health         = "MANGROVE_HEALTH"
+	Hosts          = "MANGROVE_HOSTS"
+	BasePath       = "MANGROVE_BASE_PATH"
+	TrustedProxies = "MANGROVE_TRUSTED_PROXIES"
+	// PlainHTTP has the one value that accepts pages without encryption.
+	PlainHTTP          = "MANGROVE_PLAIN_HTTP"
+	ClaimFrom          = "MANGROVE_CLAIM_FROM"
 	LogLevel           = "MANGROVE_LOG_LEVEL"
 	DatabaseURL        = "MANGROVE_DATABASE_URL"
 	DatabaseURLOwner   = "MANGROVE_DATABASE_URL_OWNER"
@@ -53,7 +59,7 @@ const (
 // Names lists every variable, for help and for the supervisor's allow-list.
 func Names() []string {
 	return []string{
-		Data, Library, HTTP, Health, Hosts, LogLevel, DatabaseURL, DatabaseURLOwner, DatabaseURLReader,
+		Data, Library, HTTP, Health, Hosts, BasePath, TrustedProxies, PlainHTTP, ClaimFrom, LogLevel, DatabaseURL, DatabaseURLOwner, DatabaseURLReader,
 		DatabaseURLScraper, DatabaseURLFile, PostgresBin, AllowAddresses, SampleURL,
 		Chromium, ChromiumUnsandboxed,
 	}
@@ -87,6 +93,16 @@ type Config struct {
 	HTTP, Health string
 	// Hosts are names the reader answers to besides localhost and addresses (C2).
 	Hosts []string
+	// BasePath is the path the reader lives under: "" for the root, else "/books"
+	// with one slash before and none behind.
+	BasePath string
+	// TrustedProxies are the reverse proxies whose forwarding headers are believed.
+	TrustedProxies []netip.Prefix
+	// PlainHTTP takes the warning away that pages come without encryption (C4).
+	PlainHTTP bool
+	// ClaimFrom are addresses, besides this machine's own, that a library which
+	// nobody has claimed yet answers to (C7).
+	ClaimFrom []netip.Prefix
 	// LogLevel is "debug", "info", "warn" or "error".
 	LogLevel string
 	// DatabaseURL replaces the embedded default: a role that may create roles.
@@ -190,16 +206,18 @@ func Load(environ []string, uid int, home string) (Config, error) {
 		}
 		c.Hosts = append(c.Hosts, strings.ToLower(h))
 	}
-	for _, p := range splitList(env[AllowAddresses]) {
-		prefix, err := netip.ParsePrefix(p)
-		if err != nil {
-			addr, aerr := netip.ParseAddr(p)
-			if aerr != nil {
-				return Config{}, wrong(AllowAddresses, "%q is not an address or a range such as 192.168.1.0/24", p)
-			}
-			prefix = netip.PrefixFrom(addr, addr.BitLen())
+	if c.BasePath, err = basePath(env[BasePath]); err != nil {
+		return Config{}, err
+	}
+	for name, to := range map[string]*[]netip.Prefix{AllowAddresses: &c.AllowAddresses, TrustedProxies: &c.TrustedProxies, ClaimFrom: &c.ClaimFrom} {
+		if *to, err = prefixes(name, env[name]); err != nil {
+			return Config{}, err
 		}
-		c.AllowAddresses = append(c.AllowAddresses, prefix.Masked())
+	}
+	for _, p := range c.TrustedProxies {
+		if p.Bits() == 0 {
+			return Config{}, wrong(TrustedProxies, "%s is everybody, and anybody could then say who they are; name the proxies", p)
+		}
 	}
 	if v := env[SampleURL]; v != "" {
 		u, err := url.Parse(v)
@@ -211,12 +229,14 @@ func Load(environ []string, uid int, home string) (Config, error) {
 	if c.Chromium = env[Chromium]; c.Chromium != "" && !filepath.IsAbs(c.Chromium) {
 		return Config{}, wrong(Chromium, "%q is not an absolute path", c.Chromium)
 	}
-	switch v := env[ChromiumUnsandboxed]; v {
-	case "", "no":
-	case "yes":
-		c.ChromiumUnsandboxed = true
-	default:
-		return Config{}, wrong(ChromiumUnsandboxed, "%q is not yes or no", v)
+	for name, to := range map[string]*bool{ChromiumUnsandboxed: &c.ChromiumUnsandboxed, PlainHTTP: &c.PlainHTTP} {
+		switch v := env[name]; v {
+		case "", "no":
+		case "yes":
+			*to = true
+		default:
+			return Config{}, wrong(name, "%q is not yes or no", v)
+		}
 	}
 	return c, nil
 }
@@ -347,6 +367,38 @@ func databaseAddress(name, value string) error {
 		return wrong(name, "is not an address of the form postgres://user@host/database")
 	}
 	return nil
+}
+
+// basePath reads the path the reader lives under. What a browser or a proxy could
+// read in two ways is refused: the path stands in every address.
+func basePath(value string) (string, error) {
+	if value == "" || value == "/" {
+		return "", nil
+	}
+	value = strings.TrimSuffix(value, "/")
+	if !strings.HasPrefix(value, "/") || path.Clean(value) != value || strings.Trim(value, basePathSigns) != "" {
+		return "", wrong(BasePath, "%q is not a path such as /books, of letters, digits, dots, dashes and underscores", value)
+	}
+	return value, nil
+}
+
+const basePathSigns = "/abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_~"
+
+// prefixes reads a list of addresses and ranges.
+func prefixes(name, value string) ([]netip.Prefix, error) {
+	var out []netip.Prefix
+	for _, p := range splitList(value) {
+		prefix, err := netip.ParsePrefix(p)
+		if err != nil {
+			addr, aerr := netip.ParseAddr(p)
+			if aerr != nil {
+				return nil, wrong(name, "%q is not an address or a range such as 192.168.1.0/24", p)
+			}
+			prefix = netip.PrefixFrom(addr, addr.BitLen())
+		}
+		out = append(out, prefix.Masked())
+	}
+	return out, nil
 }
 
 func splitList(value string) []string {

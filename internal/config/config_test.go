@@ -55,6 +55,16 @@ func TestWrongSettingIsNamed(t *testing.T) {
 		{"MANGROVE_HOSTS=https://a.example", Hosts, "host name"},
 		{"MANGROVE_SAMPLE_URL=file:///etc/passwd", SampleURL, "http"},
 		{"MANGROVE_CHROMIUM=chromium", Chromium, "absolute"},
+		{"MANGROVE_BASE_PATH=books", BasePath, "/books"},
+		{"MANGROVE_BASE_PATH=//evil", BasePath, "/books"},
+		{"MANGROVE_BASE_PATH=/a/../b", BasePath, "/books"},
+		{"MANGROVE_BASE_PATH=/a b", BasePath, "/books"},
+		{"MANGROVE_BASE_PATH=/a\"b", BasePath, "/books"},
+		{"MANGROVE_BASE_PATH=/{a}", BasePath, "/books"},
+		{"MANGROVE_TRUSTED_PROXIES=caddy", TrustedProxies, "caddy"},
+		{"MANGROVE_TRUSTED_PROXIES=0.0.0.0/0", TrustedProxies, "everybody"},
+		{"MANGROVE_CLAIM_FROM=home", ClaimFrom, "home"},
+		{"MANGROVE_PLAIN_HTTP=true", PlainHTTP, "yes or no"},
 		{"MANGROVE_CHROMIUM_UNSANDBOXED=1", ChromiumUnsandboxed, "yes or no"},
 	}
 	for _, tt := range tests {
@@ -68,6 +78,19 @@ func TestWrongSettingIsNamed(t *testing.T) {
 				t.Errorf("got %q, want one line naming %s and saying %q", err, tt.setting, tt.says)
 			}
 		})
+	}
+}
+
+func TestBehindAProxy(t *testing.T) {
+	c, err := Load([]string{"MANGROVE_BASE_PATH=/my/books/", "MANGROVE_TRUSTED_PROXIES=127.0.0.1, 172.18.0.9/16", "MANGROVE_PLAIN_HTTP=yes", "MANGROVE_CLAIM_FROM=fd00::/8"}, 0, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.BasePath != "/my/books" || fmt.Sprint(c.TrustedProxies) != "[127.0.0.1/32 172.18.0.0/16]" || !c.PlainHTTP || fmt.Sprint(c.ClaimFrom) != "[fd00::/8]" {
+		t.Errorf("got %q, %v, %v, %v", c.BasePath, c.TrustedProxies, c.PlainHTTP, c.ClaimFrom)
+	}
+	if c, err := Load([]string{"MANGROVE_BASE_PATH=/"}, 0, ""); err != nil || c.BasePath != "" {
+		t.Errorf("the root: %q, %v", c.BasePath, err)
 	}
 }
 

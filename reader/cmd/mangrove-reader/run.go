@@ -103,7 +103,7 @@ func run(ctx context.Context, stderr io.Writer) error {
 	follower := catalog.NewFollower(st, scraper, files, log)
 	follows := follow.New(st, scraper, log)
 	told := notify.New(st, scraper, parkedFile(cfg), log)
-	accounts, err := account.New(ctx, st, account.NewArgon())
+	accounts, err := account.New(ctx, st, account.NewArgon(), cfg.BasePath)
 	if err != nil {
 		return err
 	}
@@ -112,9 +112,10 @@ func run(ctx context.Context, stderr io.Writer) error {
 	defer stopWork()
 	stopping := make(chan struct{})
 	site, err := web.New(web.Options{
-		Accounts: accounts, Sessions: account.NewSessions(st.Sessions()), Shelves: st, Scraper: scraper, Follows: follows, Notify: told,
+		Accounts: accounts, Shelves: st, Scraper: scraper, Follows: follows, Notify: told,
 		Catalog: follower, Database: db, Files: files, Covers: covers, Hosts: cfg.Hosts,
 		Standing: func() (standing.Report, error) { return standing.Read(cfg.StatusFile()) }, Log: log, Stopping: stopping,
+		BasePath: cfg.BasePath, TrustedProxies: cfg.TrustedProxies, PlainHTTP: cfg.PlainHTTP, ClaimFrom: cfg.ClaimFrom,
 	})
 	if err != nil {
 		return err
@@ -142,7 +143,7 @@ func run(ctx context.Context, stderr io.Writer) error {
 		jobs.Go(func() { follower.Run(work) })
 		jobs.Go(func() { follows.Run(work) })
 		jobs.Go(func() { told.Run(work) })
-		jobs.Go(func() { prune(work, st.Sessions(), log) })
+		jobs.Go(func() { prune(work, st, log) })
 		jobs.Go(func() {
 			scraper.Run(work, scraperclient.Heard{
 				Library: func(string, int64) { follower.Wake() },
@@ -198,10 +199,10 @@ func tellParked(ctx context.Context, args []string) error {
 	return notify.TellParked(ctx, parkedFile(cfg), args[0], args[1])
 }
 
-// prune removes sign-ins that have ended, now and then.
-func prune(ctx context.Context, sessions store.Sessions, log *zap.Logger) {
+// prune removes sign-ins and codes that have ended, now and then.
+func prune(ctx context.Context, st *store.Store, log *zap.Logger) {
 	for {
-		if err := sessions.Prune(ctx); err != nil && ctx.Err() == nil {
+		if err := st.PruneAccounts(ctx); err != nil && ctx.Err() == nil {
 			log.Debug("sign-ins that have ended could not be removed", zap.Error(err))
 		}
 		select {

@@ -1,8 +1,10 @@
 // Package account says who a person is: claiming the library with a one-time
-// code (READ-3), signing in, and the rules for names and passwords. It refuses
-// to keep a password or a code in any readable form, to tell an unknown name
-// from a wrong password, and to lock anyone out for good. It knows neither HTTP
-// nor SQL.
+// code (READ-3), invitations, signing in, keys, and the rules for names and
+// passwords. Authenticate is the one way from a request to a user. It refuses to
+// keep a password, a code or a key in any readable form, to tell an unknown name
+// from a wrong password, to lock anyone out for good, and to leave a library
+// without an administrator. It knows no SQL, and of HTTP only cookies and the
+// headers that say who asks.
 package account
 
 import (
@@ -39,10 +41,24 @@ var (
 	ErrClaimed = errors.New("the library is claimed")
 	// ErrName is a name that cannot be used.
 	ErrName = errors.New("the name is empty, too long or holds invisible characters")
-	// ErrShort, ErrLong and ErrCommon are passwords that are refused.
-	ErrShort  = errors.New("the password is shorter than 8 bytes")
-	ErrLong   = errors.New("the password is longer than 1,024 bytes")
-	ErrCommon = errors.New("the password is one of the most common")
+	// ErrShort, ErrLong, ErrCommon and ErrGuessable are passwords that are refused.
+	ErrShort     = errors.New("the password is shorter than 8 bytes")
+	ErrLong      = errors.New("the password is longer than 1,024 bytes")
+	ErrCommon    = errors.New("the password is one of the most common")
+	ErrGuessable = errors.New("the password follows a rule that guessers know")
+	// ErrTaken is a name that somebody else has.
+	ErrTaken = errors.New("the name is taken")
+	// ErrLast is a change that would leave nobody to run the library.
+	ErrLast = errors.New("the last administrator stays one")
+	// ErrChanged is a change of what somebody else has changed meanwhile.
+	ErrChanged = errors.New("somebody else has changed this meanwhile")
+	// ErrRole and ErrScope are words that are no role and no scope.
+	ErrRole  = errors.New("there is no such role")
+	ErrScope = errors.New("there is no such scope")
+	// ErrLabel is a key's name that cannot be used.
+	ErrLabel = errors.New("the name is empty or too long")
+	// ErrEnough is one more key than a person may have.
+	ErrEnough = errors.New("there are enough keys")
 )
 
 // TooManyError says how long to wait before the next try.
@@ -56,8 +72,16 @@ type Claim struct {
 	ExpiresAt time.Time
 }
 
-// Store keeps users and the claim.
+// Store keeps what this package knows.
 type Store interface {
+	ClaimStore
+	PeopleStore
+	SignInStore
+	KeyStore
+}
+
+// ClaimStore keeps the claim and finds users.
+type ClaimStore interface {
 	Claim(ctx context.Context) (Claim, error)
 	// SetClaimCode stores the digest of a new code; it reports false once claimed.
 	SetClaimCode(ctx context.Context, hash []byte, expires time.Time) (bool, error)
@@ -66,10 +90,9 @@ type Store interface {
 	// TakeClaim makes the administrator in one transaction whose one UPDATE
 	// decides; it reports false when another was first.
 	TakeClaim(ctx context.Context, hash []byte, name, nameKey, passwordHash string) (User, bool, error)
-	// UserByName answers the user and the password hash; fault.NotFound if none.
+	// UserByName answers the user and the password hash; fault.NotFound if none
+	// who may sign in.
 	UserByName(ctx context.Context, nameKey string) (User, string, error)
-	// User answers one user; fault.NotFound if none.
-	User(ctx context.Context, id int64) (User, error)
 }
 
 // Hasher hashes and compares passwords, slowly on purpose.
@@ -87,15 +110,18 @@ type Service struct {
 	// dummy is verified against for unknown names, so that they cost as much
 	// time as known ones.
 	dummy string
+	// cookiePath is where cookies are sent: the path the library lives under.
+	cookiePath string
 }
 
-// New makes the service. It hashes once, for the dummy.
-func New(ctx context.Context, store Store, hasher Hasher) (*Service, error) {
+// New makes the service for a library that lives under basePath, "" for the
+// root. It hashes once, for the dummy.
+func New(ctx context.Context, store Store, hasher Hasher, basePath string) (*Service, error) {
 	dummy, err := hasher.Hash(ctx, "a password that nobody has")
 	if err != nil {
 		return nil, err
 	}
-	return &Service{store: store, hasher: hasher, limits: NewLimits(), dummy: dummy}, nil
+	return &Service{store: store, hasher: hasher, limits: NewLimits(), dummy: dummy, cookiePath: cookiePath(basePath)}, nil
 }
 
 // Claimed reports whether the library has its administrator.
@@ -177,6 +203,3 @@ func (s *Service) SignIn(ctx context.Context, peer, name, password string) (User
 	s.limits.SignInDone(peer, key)
 	return user, nil
 }
-
-// User answers the user with this id.
-func (s *Service) User(ctx context.Context, id int64) (User, error) { return s.store.User(ctx, id) }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,8 +18,12 @@ import (
 	"mangrove/internal/fault"
 )
 
-// memory is a Store without a database, for the rules that need none.
+// memory is a Store without a database, for the rules that need none: the claim
+// and names. What else a store does is tested on the real one.
 type memory struct {
+	PeopleStore
+	SignInStore
+	KeyStore
 	mu    sync.Mutex
 	claim Claim
 	code  []byte
@@ -70,8 +72,6 @@ func (m *memory) UserByName(_ context.Context, key string) (User, string, error)
 	return u, m.hash[key], nil
 }
 
-func (m *memory) User(_ context.Context, id int64) (User, error) { return User{ID: id}, nil }
-
 // counting is the real hasher with a count of what it was asked.
 type counting struct {
 	Hasher
@@ -86,7 +86,7 @@ func (c *counting) Verify(ctx context.Context, encoded, password string) (bool, 
 func claimed(t *testing.T) (*Service, *counting) {
 	t.Helper()
 	m, h := newMemory(), &counting{Hasher: NewArgon()}
-	s, err := New(context.Background(), m, h)
+	s, err := New(context.Background(), m, h, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,13 +137,13 @@ func TestClaimRefusals(t *testing.T) {
 		{"1,025 bytes", "ABCD-EFGH-JKLM", "mo", strings.Repeat("ab", 512) + "c", ErrLong},
 		{"common", "ABCD-EFGH-JKLM", "mo", "Password123", ErrCommon},
 		{"own name", "ABCD-EFGH-JKLM", "Mangrove Mo", "mangrove mo", ErrCommon},
-		{"1,024 bytes", "ABCD-EFGH-JKLM", "mo", strings.Repeat("ab", 512), nil},
+		{"1,024 bytes", "ABCD-EFGH-JKLM", "mo", strings.Repeat("a good sentence ", 64), nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			m := newMemory()
 			m.code = HashCode("ABCD-EFGH-JKLM")
-			s, err := New(context.Background(), m, NewArgon())
+			s, err := New(context.Background(), m, NewArgon(), "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -279,70 +279,4 @@ func TestKeepCode(t *testing.T) {
 			t.Errorf("after the claim the file is still there: %v", err)
 		}
 	})
-}
-
-// sessionStore keeps sign-ins in memory, as the session library hands them over.
-type sessionStore map[string][]byte
-
-func (s sessionStore) Find(k string) ([]byte, bool, error)                       { v, ok := s[k]; return v, ok, nil }
-func (s sessionStore) Commit(k string, v []byte, _ time.Time) error              { s[k] = v; return nil }
-func (s sessionStore) Delete(k string) error                                     { delete(s, k); return nil }
-func (s sessionStore) FindCtx(_ context.Context, k string) ([]byte, bool, error) { return s.Find(k) }
-func (s sessionStore) DeleteCtx(_ context.Context, k string) error               { return s.Delete(k) }
-func (s sessionStore) CommitCtx(_ context.Context, k string, v []byte, e time.Time) error {
-	return s.Commit(k, v, e)
-}
-
-func TestSessions(t *testing.T) {
-	t.Parallel()
-	store := sessionStore{}
-	s := NewSessions(store)
-	request := func(cookies []*http.Cookie) *http.Request {
-		r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1/", nil)
-		for _, c := range cookies {
-			r.AddCookie(c)
-		}
-		return r
-	}
-	signIn := func(r *http.Request, stay bool) []*http.Cookie {
-		w := httptest.NewRecorder()
-		if err := s.SignIn(w, r, 7, stay); err != nil {
-			t.Fatal(err)
-		}
-		return w.Result().Cookies()
-	}
-	first := signIn(request(nil), true)
-	c := first[0]
-	if c.Name != "mangrove" || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Secure || c.Path != "/" || c.MaxAge < 6*24*3600 || c.MaxAge > 7*24*3600 {
-		t.Errorf("the cookie: %+v", c)
-	}
-	if _, ok := store[c.Value]; ok || len(store) != 1 {
-		t.Error("the store holds the id itself, not its digest")
-	}
-	if id, err := s.UserID(httptest.NewRecorder(), request(first)); id != 7 || err != nil {
-		t.Errorf("got user %d, %v", id, err)
-	}
-	second := signIn(request(first), false)
-	if second[0].Value == c.Value || second[0].MaxAge != 0 {
-		t.Errorf("signing in again: %+v", second[0])
-	}
-	if id, _ := s.UserID(httptest.NewRecorder(), request(first)); id != 0 {
-		t.Error("the old id lives on after a new sign-in")
-	}
-	for _, value := range []string{"", "x", second[0].Value[1:], strings.Repeat("x", 64<<10)} {
-		if id, err := s.UserID(httptest.NewRecorder(), request([]*http.Cookie{{Name: "mangrove", Value: value}})); id != 0 || err != nil {
-			t.Errorf("cookie of %d bytes: user %d, %v", len(value), id, err)
-		}
-	}
-	w := httptest.NewRecorder()
-	if err := s.SignOut(w, request(second)); err != nil {
-		t.Fatal(err)
-	}
-	if len(store) != 0 || w.Result().Cookies()[0].MaxAge != -1 {
-		t.Errorf("after signing out: %d rows, cookie %+v", len(store), w.Result().Cookies()[0])
-	}
-	tls := httptest.NewRequest(http.MethodGet, "https://127.0.0.1/", nil)
-	if c := signIn(tls, true)[0]; c.Name != "__Host-mangrove" || !c.Secure {
-		t.Errorf("over TLS: %+v", c)
-	}
 }

@@ -19,6 +19,9 @@ const (
 	// A code has 8 a peer, and 200 in all, then five a second.
 	claimBurst, claimEvery       = 8, time.Minute
 	claimAllBurst, claimAllEvery = 200, 200 * time.Millisecond
+	// Wrong keys: a peer has 20, then one each half minute. Nobody guesses a key;
+	// this keeps a script that has a wrong one from asking all night.
+	wrongKeyBurst, wrongKeyEvery = 20, 30 * time.Second
 	// maxKept bounds what is remembered; those with a full budget go first.
 	maxKept = 10_000
 )
@@ -72,6 +75,28 @@ func (l *Limits) Claim(peer string) error {
 
 // ClaimDone gives the try back.
 func (l *Limits) ClaimDone(peer string) { l.give("claim " + peer) }
+
+// WrongKey counts a key that was not known, or says how long to wait before the
+// next is looked at. Right keys are not counted: whoever shares an address with
+// a broken script is not slowed by it.
+func (l *Limits) WrongKey(peer string) error {
+	return l.take(budget{"key " + peer, wrongKeyBurst, wrongKeyEvery})
+}
+
+// Slowed is how long the next try of an account has to wait; 0 for not at all.
+func (l *Limits) Slowed(nameKey string) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lim := l.limiters["account "+nameKey]
+	if lim == nil {
+		return 0
+	}
+	missing := 1 - lim.Tokens()
+	if missing <= 0 {
+		return 0
+	}
+	return time.Duration(missing * float64(accountEvery))
+}
 
 type budget struct {
 	name  string

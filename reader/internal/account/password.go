@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
-	_ "embed" // for the list of common passwords
 	"encoding/base64"
 	"fmt"
 	"strings"
@@ -20,30 +19,6 @@ const (
 	MinPassword = 8
 	MaxPassword = 1024
 )
-
-//go:embed common.txt
-var common string
-
-// CheckPassword refuses what is too short, too long, the person's own name or
-// among the passwords every guesser tries first.
-func CheckPassword(password, nameKey string) error {
-	switch {
-	case len(password) < MinPassword:
-		return ErrShort
-	case len(password) > MaxPassword:
-		return ErrLong
-	}
-	folded := strings.ToLower(password)
-	if folded == nameKey {
-		return ErrCommon
-	}
-	for line := range strings.Lines(common) {
-		if strings.TrimSpace(line) == folded {
-			return ErrCommon
-		}
-	}
-	return nil
-}
 
 // The cost of one hash (OWASP's minimum for argon2id): about 40 ms and 19 MiB.
 const (

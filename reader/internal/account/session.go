@@ -2,124 +2,167 @@ package account
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
 	"net/http"
 	"time"
 
-	"github.com/alexedwards/scs/v2"
+	"mangrove/internal/fault"
+	"mangrove/reader/internal/forwarded"
 )
 
 // The lives of a sign-in: idle, and in all.
 const (
 	idleLife     = 7 * 24 * time.Hour
 	absoluteLife = 30 * 24 * time.Hour
-	// touchEvery is how often use of a sign-in is written down. Not each time:
-	// a page turned would be a row written.
-	touchEvery = time.Hour
+	// touchEvery is how often use of a sign-in or a key is written down. Not each
+	// time: a page turned would be a row written.
+	touchEvery = time.Minute
 )
 
-// Sessions are the sign-ins of browsers. A cookie holds the id; the store holds
-// only its digest. There is no middleware on purpose: the usual one wraps the
-// ResponseWriter, which turns sendfile off, and writes a row for every request.
-type Sessions struct{ scs *scs.SessionManager }
+// SignIn is one browser that is signed in.
+type SignIn struct {
+	ID        int64
+	Device    string
+	CreatedAt time.Time
+	// UsedAt is exact to a minute.
+	UsedAt time.Time
+	// ExpiresAt is when it ends unless it is used before.
+	ExpiresAt time.Time
+}
 
-// NewSessions makes sign-ins kept in store.
-func NewSessions(store scs.CtxStore) *Sessions {
-	m := scs.New()
-	m.Store, m.HashTokenInStore = store, true
-	m.IdleTimeout, m.Lifetime = idleLife, absoluteLife
-	return &Sessions{m}
+// SignInStore keeps sign-ins. It sees digests of their ids only.
+type SignInStore interface {
+	AddSignIn(ctx context.Context, hash []byte, userID int64, device string, expires time.Time) error
+	// SignedIn answers a sign-in that has not ended and its user, who is not
+	// disabled; fault.NotFound otherwise.
+	SignedIn(ctx context.Context, hash []byte) (SignIn, User, error)
+	// TouchSignIn writes that it is used now, unless its last use lies within
+	// the time given, and moves its end.
+	TouchSignIn(ctx context.Context, id int64, unless time.Duration, expires time.Time) error
+	DropSignIn(ctx context.Context, hash []byte) error
+	// SignIns are those of one person, last used first.
+	SignIns(ctx context.Context, userID int64) ([]SignIn, error)
+	// EndSignIn ends one of a person's own; false when there is none.
+	EndSignIn(ctx context.Context, userID, id int64) (bool, error)
+	// EndOtherSignIns ends all of a person's but one.
+	EndOtherSignIns(ctx context.Context, userID, keep int64) error
 }
 
 const (
-	plainCookie  = "mangrove"
-	secureCookie = "__Host-mangrove"
+	plainCookie = "mangrove"
+	// A browser takes the __Host- prefix only together with Secure and the path
+	// "/", and __Secure- with Secure alone.
+	hostCookie   = "__Host-mangrove"
+	secureCookie = "__Secure-mangrove"
 )
 
-// cookieName: a browser takes the __Host- prefix only together with Secure,
-// which plain HTTP cannot have.
-func cookieName(r *http.Request) string {
-	if r.TLS != nil {
-		return secureCookie
+// cookiePath is the path attribute for a library under basePath.
+func cookiePath(basePath string) string {
+	if basePath == "" {
+		return "/"
 	}
-	return plainCookie
+	return basePath
 }
 
-func (s *Sessions) load(r *http.Request) (context.Context, bool, error) {
-	c, err := r.Cookie(cookieName(r))
-	// Ids are 43 characters; anything long is not worth hashing.
-	if err != nil || c.Value == "" || len(c.Value) > 128 {
-		return nil, false, nil
+func (s *Service) cookieName(r *http.Request) string {
+	switch {
+	case !forwarded.Secure(r):
+		return plainCookie
+	case s.cookiePath == "/":
+		return hostCookie
 	}
-	ctx, err := s.scs.Load(r.Context(), c.Value)
+	return secureCookie
+}
+
+// digest is what is stored of a secret that is random enough to need no salt.
+func digest(secret string) []byte {
+	sum := sha256.Sum256([]byte(secret))
+	return sum[:]
+}
+
+// fromCookie answers whose sign-in the request's cookie is; ok is false for nobody.
+func (s *Service) fromCookie(r *http.Request) (c Caller, ok bool, err error) {
+	cookie, err := r.Cookie(s.cookieName(r))
+	// Ids are 52 characters; anything long is not worth hashing.
+	if err != nil || cookie.Value == "" || len(cookie.Value) > 128 {
+		return Caller{}, false, nil
+	}
+	in, u, err := s.store.SignedIn(r.Context(), digest(cookie.Value))
+	if fault.Is(err, fault.NotFound) {
+		return Caller{}, false, nil
+	}
 	if err != nil {
-		return nil, false, err
+		return Caller{}, false, err
 	}
-	return ctx, s.scs.GetInt64(ctx, "user") != 0, nil
-}
-
-// UserID answers who is signed in by this request's cookie; 0 is nobody.
-func (s *Sessions) UserID(w http.ResponseWriter, r *http.Request) (int64, error) {
-	ctx, ok, err := s.load(r)
-	if err != nil || !ok {
-		return 0, err
-	}
-	id := s.scs.GetInt64(ctx, "user")
-	if time.Since(time.Unix(s.scs.GetInt64(ctx, "touched"), 0)) > touchEvery {
-		s.scs.Put(ctx, "touched", time.Now().Unix())
-		if err := s.commit(ctx, w, r, s.scs.GetBool(ctx, "stay")); err != nil {
-			return 0, err
+	if now := time.Now(); now.Sub(in.UsedAt) >= touchEvery {
+		expires := now.Add(idleLife)
+		if last := in.CreatedAt.Add(absoluteLife); expires.After(last) {
+			expires = last
+		}
+		if err := s.store.TouchSignIn(r.Context(), in.ID, touchEvery, expires); err != nil {
+			return Caller{}, false, err
 		}
 	}
-	return id, nil
+	return Caller{User: u, Scope: Whole, SignIn: in.ID}, true, nil
 }
 
-// SignIn begins a sign-in under a new id, ending the one the request came with.
-// With stay the cookie outlives the browser.
-func (s *Sessions) SignIn(w http.ResponseWriter, r *http.Request, userID int64, stay bool) error {
-	if old, ok, err := s.load(r); err == nil && ok {
-		if err := s.scs.Destroy(old); err != nil {
-			return err
-		}
-	}
-	ctx, err := s.scs.Load(r.Context(), "")
-	if err != nil {
+// Begin begins a sign-in under a new id, ending the one the request came with.
+// With stay the cookie outlives the browser; the sign-in itself ends by idleness
+// or age all the same.
+func (s *Service) Begin(w http.ResponseWriter, r *http.Request, userID int64, stay bool) error {
+	if err := s.drop(r); err != nil {
 		return err
 	}
-	s.scs.Put(ctx, "user", userID)
-	s.scs.Put(ctx, "stay", stay)
-	s.scs.Put(ctx, "touched", time.Now().Unix())
-	return s.commit(ctx, w, r, stay)
+	id := rand.Text() + rand.Text()
+	if err := s.store.AddSignIn(r.Context(), digest(id), userID, Device(r.UserAgent()), time.Now().Add(idleLife)); err != nil {
+		return err
+	}
+	age := 0
+	if stay {
+		age = int(absoluteLife / time.Second)
+	}
+	http.SetCookie(w, s.cookie(r, id, age))
+	return nil
 }
 
-// SignOut deletes the sign-in and its cookie.
-func (s *Sessions) SignOut(w http.ResponseWriter, r *http.Request) error {
-	if ctx, ok, err := s.load(r); err != nil {
+// End ends the request's sign-in and takes its cookie back.
+func (s *Service) End(w http.ResponseWriter, r *http.Request) error {
+	if err := s.drop(r); err != nil {
 		return err
-	} else if ok {
-		if err := s.scs.Destroy(ctx); err != nil {
-			return err
-		}
 	}
 	http.SetCookie(w, s.cookie(r, "", -1))
 	return nil
 }
 
-func (s *Sessions) commit(ctx context.Context, w http.ResponseWriter, r *http.Request, stay bool) error {
-	token, expires, err := s.scs.Commit(ctx)
-	if err != nil {
-		return err
+func (s *Service) drop(r *http.Request) error {
+	c, err := r.Cookie(s.cookieName(r))
+	if err != nil || c.Value == "" || len(c.Value) > 128 {
+		return nil
 	}
-	age := 0
-	if stay {
-		age = int(time.Until(expires).Seconds())
-	}
-	http.SetCookie(w, s.cookie(r, token, age))
-	return nil
+	return s.store.DropSignIn(r.Context(), digest(c.Value))
 }
 
-func (s *Sessions) cookie(r *http.Request, value string, maxAge int) *http.Cookie {
+func (s *Service) cookie(r *http.Request, value string, maxAge int) *http.Cookie {
 	return &http.Cookie{
-		Name: cookieName(r), Value: value, Path: "/", MaxAge: maxAge,
-		HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteLaxMode,
+		Name: s.cookieName(r), Value: value, Path: s.cookiePath, MaxAge: maxAge,
+		HttpOnly: true, Secure: forwarded.Secure(r), SameSite: http.SameSiteLaxMode,
 	}
+}
+
+// SignIns are the browsers where a person is signed in, last used first.
+func (s *Service) SignIns(ctx context.Context, userID int64) ([]SignIn, error) {
+	return s.store.SignIns(ctx, userID)
+}
+
+// EndSignIn signs a person out of one of their browsers; one that is signed out
+// already is no error.
+func (s *Service) EndSignIn(ctx context.Context, userID, id int64) error {
+	_, err := s.store.EndSignIn(ctx, userID, id)
+	return err
+}
+
+// EndOtherSignIns signs a person out everywhere but here.
+func (s *Service) EndOtherSignIns(ctx context.Context, userID, keep int64) error {
+	return s.store.EndOtherSignIns(ctx, userID, keep)
 }

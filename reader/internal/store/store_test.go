@@ -377,27 +377,6 @@ func TestShelf(t *testing.T) {
 	}
 }
 
-func TestSessionsExpire(t *testing.T) {
-	t.Parallel()
-	s := open(t).Sessions()
-	ctx := context.Background()
-	if err := s.CommitCtx(ctx, "live", []byte("1"), time.Now().Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.CommitCtx(ctx, "dead", []byte("2"), time.Now().Add(-time.Second)); err != nil {
-		t.Fatal(err)
-	}
-	if _, ok, err := s.FindCtx(ctx, "dead"); ok || err != nil {
-		t.Errorf("an ended sign-in is found: %v, %v", ok, err)
-	}
-	if err := s.Prune(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if data, ok, err := s.FindCtx(ctx, "live"); !ok || err != nil || string(data) != "1" {
-		t.Errorf("a live sign-in: %q, %v, %v", data, ok, err)
-	}
-}
-
 func TestTheReaderMayNotMakeASecondClaim(t *testing.T) {
 	t.Parallel()
 	s := open(t)

@@ -6,22 +6,55 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"mangrove/reader/internal/account"
+	"mangrove/reader/internal/forwarded"
 )
 
 // fill replaces the wildcards of a pattern with things that exist.
-var fill = strings.NewReplacer("{incident}", "1", "{job}", "1", "{title}", "1", "{book}", "1", "{page}", "1", "{site}", "sample", "{series}", "s", "{$}", "", "{digest}", "x", "{file}", "app.css")
+var fill = strings.NewReplacer("{incident}", "1", "{person}", "99", "{key}", "99", "{job}", "1", "{title}", "1", "{book}", "1", "{page}", "1", "{site}", "sample", "{series}", "s", "{$}", "", "{digest}", "x", "{file}", "app.css")
+
+// asker is one kind of caller: what it adds to each request.
+type asker struct {
+	name    string
+	browser *http.Client
+	key     string
+}
+
+// askers are one of each kind: a stranger, each role at a browser, and keys of
+// each scope.
+func (s *site) askers(mo *http.Client) []asker {
+	s.t.Helper()
+	out := []asker{{name: "stranger", browser: s.anyone}, {name: "guest", browser: s.person("Gus", account.Guest)}, {name: "member", browser: s.person("Mia", account.Member)}, {name: "admin", browser: mo}}
+	for _, k := range []struct{ name, person, scope string }{
+		{"g:read", "Gus", account.ReadScope}, {"m:read", "Mia", account.ReadScope}, {"m:opds", "Mia", account.OPDSScope}, {"m:admin", "Mia", account.AdminScope},
+		{"a:read", "Mo", account.ReadScope}, {"a:opds", "Mo", account.OPDSScope}, {"a:admin", "Mo", account.AdminScope},
+	} {
+		out = append(out, asker{name: k.name, browser: browser(s.t), key: s.key(k.person, k.scope)})
+	}
+	return append(out, asker{name: "wrong", browser: mo, key: "mgv_wrong"})
+}
 
 func TestEveryRouteByWho(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	// Each wrong key comes from another address, so that none is slowed.
+	s := newSiteWith(t, Options{TrustedProxies: loopback})
 	s.series(nil)
 	mo := s.claim()
 	s.publish("c1", "1", 2)
+	askers := s.askers(mo)
+	wrong := 0
 	var got strings.Builder
+	fmt.Fprintf(&got, "%-53s", "")
+	for _, a := range askers {
+		fmt.Fprintf(&got, " %-8s", a.name)
+	}
 	for _, rt := range s.web.routes() {
 		method, pattern, _ := strings.Cut(rt.pattern, " ")
 		path := fill.Replace(pattern)
@@ -36,21 +69,40 @@ func TestEveryRouteByWho(t *testing.T) {
 			// Tried last of all, below, because it ends the sign-in.
 			continue
 		}
-		fmt.Fprintf(&got, "%-45s %-7s", rt.pattern, rt.access)
-		for _, b := range []*http.Client{s.anyone, mo} {
-			resp, _ := s.do(b, s.request(method, path, "", "Content-Type", "application/x-www-form-urlencoded"))
-			fmt.Fprintf(&got, " %d", resp.StatusCode)
+		fmt.Fprintf(&got, "\n%-44s %-8s", rt.pattern, rt.access)
+		s.web.costly = account.NewLimits()
+		for _, a := range askers {
+			open := rt.access == public || rt.access == file
+			if open && a.name != "stranger" && a.name != "admin" {
+				fmt.Fprintf(&got, " %-8s", "")
+				continue
+			}
+			headers := []string{"Content-Type", "application/x-www-form-urlencoded"}
+			if a.key != "" {
+				headers = append(headers, account.KeyHeader, a.key)
+			}
+			if a.name == "wrong" {
+				wrong++
+				headers = append(headers, forwarded.ForHeader, fmt.Sprintf("198.51.100.%d", wrong))
+			}
+			resp, _ := s.do(a.browser, s.request(method, path, "", headers...))
+			fmt.Fprintf(&got, " %-8d", resp.StatusCode)
 			if to := resp.Header.Get("Location"); to != "" {
 				to, _, _ = strings.Cut(to, "?")
-				fmt.Fprintf(&got, "→%s", to)
+				if a.name == "stranger" && to != "/sign-in" {
+					t.Errorf("%s leads a stranger to %s", rt.pattern, to)
+				}
 			}
-			if rt.access != public && rt.access != file && b == s.anyone && resp.StatusCode < 300 {
-				t.Errorf("%s answers a stranger with %d", rt.pattern, resp.StatusCode)
+			if !open && (a.name == "stranger" || a.name == "wrong") && resp.StatusCode < 300 {
+				t.Errorf("%s answers a %s with %d", rt.pattern, a.name, resp.StatusCode)
+			}
+			if method == http.MethodPost && strings.HasSuffix(a.name, ":read") && resp.StatusCode != http.StatusForbidden && resp.StatusCode != http.StatusNotFound {
+				t.Errorf("%s takes a change from a key that only reads: %d", rt.pattern, resp.StatusCode)
 			}
 		}
-		got.WriteString("\n")
 	}
-	golden(t, "routes.txt", got.String())
+	got.WriteString("\n")
+	golden(t, "routes.txt", trailing.ReplaceAllString(got.String(), "\n"))
 	if resp, _ := s.post(mo, "/sign-out", nil); resp.Header.Get("Location") != "/sign-in" {
 		t.Errorf("sign-out leads to %q", resp.Header.Get("Location"))
 	}
@@ -58,6 +110,8 @@ func TestEveryRouteByWho(t *testing.T) {
 		t.Errorf("after signing out the library answers %d", resp.StatusCode)
 	}
 }
+
+var trailing = regexp.MustCompile(` +\n`)
 
 // golden compares with a file; UPDATE=1 writes it.
 func golden(t *testing.T, name, got string) {
@@ -80,10 +134,12 @@ func golden(t *testing.T, name, got string) {
 func TestAccessWordsAreKnown(t *testing.T) {
 	t.Parallel()
 	for _, rt := range (&Server{}).routes() {
-		switch rt.access {
-		case file, public, user, administrator:
-		default:
+		rule, known := admissions()[rt.access]
+		if !known && rt.access != file && rt.access != public {
 			t.Errorf("%s is for %q", rt.pattern, rt.access)
+		}
+		if known && (!slices.Contains(rule.scopes, account.Whole) || !slices.Contains(rule.roles, account.Administrator)) {
+			t.Errorf("%s is closed to an administrator at a browser", rt.pattern)
 		}
 	}
 }
@@ -96,7 +152,7 @@ func (s *site) state() string {
 		(SELECT jsonb_agg(x) FROM users x), (SELECT jsonb_agg(x) FROM claim x), (SELECT jsonb_agg(x) FROM bookmarks x),
 		(SELECT jsonb_agg(x) FROM follow_revision x), (SELECT jsonb_agg(x) FROM titles x), (SELECT jsonb_agg(x) FROM books x),
 		(SELECT jsonb_agg(x) FROM pages x), (SELECT jsonb_agg(x) FROM progress x), (SELECT jsonb_agg(x) FROM library_cursor x),
-		(SELECT count(*) FROM sessions))`).Scan(&out)
+		(SELECT jsonb_agg(x) FROM user_codes x), (SELECT jsonb_agg(x) FROM api_keys x), (SELECT count(*) FROM sessions))`).Scan(&out)
 	if err != nil {
 		s.t.Fatal(err)
 	}

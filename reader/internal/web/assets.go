@@ -67,7 +67,7 @@ func mediaType(name string) string {
 // static answers an embedded file under its own digest; an old digest is gone.
 func (s *Server) static(w http.ResponseWriter, r *http.Request) error {
 	a, ok := s.assets[r.PathValue("file")]
-	if !ok || a.address != r.URL.Path {
+	if !ok || a.address != within(r, r.URL.Path) {
 		return notFound("a file")
 	}
 	h := w.Header()
@@ -87,11 +87,11 @@ func (s *Server) favicon(w http.ResponseWriter, _ *http.Request) error {
 }
 
 // manifest lets a phone put Mangrove on its home screen.
-func (s *Server) manifest(w http.ResponseWriter, _ *http.Request) error {
+func (s *Server) manifest(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "application/manifest+json")
 	w.Header().Set("Cache-Control", "public, max-age=86400")
-	_, _ = w.Write([]byte(`{"name":"Mangrove","short_name":"Mangrove","start_url":"/","display":"standalone",` +
-		`"background_color":"#0e1312","theme_color":"#0b3a2f","icons":[{"src":"` + s.assets["mark.svg"].address +
+	_, _ = w.Write([]byte(`{"name":"Mangrove","short_name":"Mangrove","start_url":"` + basePath(r) + `/","scope":"` + basePath(r) + `/","display":"standalone",` +
+		`"background_color":"#0e1312","theme_color":"#0b3a2f","icons":[{"src":"` + basePath(r) + s.assets["mark.svg"].address +
 		`","sizes":"any","type":"image/svg+xml","purpose":"any"}]}`))
 	return nil
 }

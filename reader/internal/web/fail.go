@@ -88,11 +88,11 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.plain(w, f.Code, f.Heading+".")
 }
 
-// wantsPage is false for pictures, scripts and streams, which show no page.
+// wantsPage is false for pictures, scripts, streams and keys, which show no page.
 func wantsPage(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Dest") {
 	case "", "document":
-		return who(r).ID != 0
+		return caller(r).Scope == account.Whole
 	}
 	return false
 }

@@ -18,13 +18,21 @@ type gatePage struct {
 	Problem, Field string
 	// Wait counts down to the next try, in seconds.
 	Wait int
+	// Code is kept like Name, on the page for codes.
+	Code string
+	// PlainHTTP says that what is typed can be read on the way.
+	PlainHTTP bool
+}
+
+func (s *Server) gate(r *http.Request, title string) gatePage {
+	return gatePage{Title: title, Theme: theme(r), PlainHTTP: s.plainHTTP(r)}
 }
 
 func (s *Server) claimPage(w http.ResponseWriter, r *http.Request) error {
 	if s.claimed.Load() {
 		return redirect(w, r, "/sign-in")
 	}
-	s.render(w, r, http.StatusOK, "claim", gatePage{Title: "Claim this library", Theme: theme(r)})
+	s.render(w, r, http.StatusOK, "claim", s.gate(r, "Claim this library"))
 	return nil
 }
 
@@ -38,10 +46,12 @@ func (s *Server) claim(w http.ResponseWriter, r *http.Request) error {
 		return redirect(w, r, "/sign-in")
 	}
 	if err != nil {
-		return s.refuseGate(w, r, "claim", gatePage{Title: "Claim this library", Theme: theme(r), Name: name}, err)
+		p := s.gate(r, "Claim this library")
+		p.Name = name
+		return s.refuseGate(w, r, "claim", p, err)
 	}
 	s.claimed.Store(true)
-	if err := s.Sessions.SignIn(w, r, u.ID, true); err != nil {
+	if err := s.Accounts.Begin(w, r, u.ID, true); err != nil {
 		return err
 	}
 	return redirect(w, r, "/library")
@@ -51,15 +61,17 @@ func (s *Server) signInPage(w http.ResponseWriter, r *http.Request) error {
 	if !s.claimed.Load() {
 		return redirect(w, r, "/claim")
 	}
-	_, ok, err := s.signedIn(w, r)
-	if err != nil {
+	_, ok, err := s.authenticated(r)
+	if err != nil && !errors.Is(err, account.ErrWrongKey) {
 		return err
 	}
 	next := safePath(r.URL.Query().Get("next"))
 	if ok {
 		return redirect(w, r, next)
 	}
-	s.render(w, r, http.StatusOK, "sign-in", gatePage{Title: "Sign in", Theme: theme(r), Next: next})
+	p := s.gate(r, "Sign in")
+	p.Next = next
+	s.render(w, r, http.StatusOK, "sign-in", p)
 	return nil
 }
 
@@ -73,9 +85,11 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request) error {
 	name, next := r.PostFormValue("name"), safePath(r.PostFormValue("next"))
 	u, err := s.Accounts.SignIn(r.Context(), account.Peer(r.RemoteAddr), name, r.PostFormValue("password"))
 	if err != nil {
-		return s.refuseGate(w, r, "sign-in", gatePage{Title: "Sign in", Theme: theme(r), Name: name, Next: next}, err)
+		p := s.gate(r, "Sign in")
+		p.Name, p.Next = name, next
+		return s.refuseGate(w, r, "sign-in", p, err)
 	}
-	if err := s.Sessions.SignIn(w, r, u.ID, r.PostFormValue("stay") != ""); err != nil {
+	if err := s.Accounts.Begin(w, r, u.ID, r.PostFormValue("stay") != ""); err != nil {
 		return err
 	}
 	return redirect(w, r, next)
@@ -89,7 +103,7 @@ func (s *Server) refuseGate(w http.ResponseWriter, r *http.Request, form string,
 	case errors.As(err, &tooMany):
 		p.Wait = int((tooMany.Wait + time.Second - 1) / time.Second)
 		p.Field, p.Problem = "password", "Too many tries. Try again in "+seconds(tooMany.Wait)+"."
-		if form == "claim" {
+		if form != "sign-in" {
 			p.Field = "code"
 		}
 		w.Header().Set("Retry-After", strconv.Itoa(p.Wait))
@@ -98,14 +112,13 @@ func (s *Server) refuseGate(w http.ResponseWriter, r *http.Request, form string,
 		p.Field, p.Problem, code = "password", "The name or the password is not right.", http.StatusUnauthorized
 	case errors.Is(err, account.ErrWrongCode):
 		p.Field, p.Problem = "code", "This code is not right, or its hour is over. The console shows the one that counts."
+		if form == "join" {
+			p.Problem = "This code and this name do not belong together, or the code is used up or over. Whoever gave it to you can make another."
+		}
 	case errors.Is(err, account.ErrName):
-		p.Field, p.Problem = "name", "Choose a name of 1 to 40 letters that can be seen."
-	case errors.Is(err, account.ErrShort):
-		p.Field, p.Problem = "password", "That is too short: at least 8 characters."
-	case errors.Is(err, account.ErrLong):
-		p.Field, p.Problem = "password", "That is too long: at most 1,024 bytes."
-	case errors.Is(err, account.ErrCommon):
-		p.Field, p.Problem = "password", "That is among the first passwords anyone would try. Choose another; a sentence is fine."
+		p.Field, p.Problem = "name", nameProblem
+	case passwordProblem(err) != "":
+		p.Field, p.Problem = "password", passwordProblem(err)
 	default:
 		return err
 	}
@@ -114,20 +127,52 @@ func (s *Server) refuseGate(w http.ResponseWriter, r *http.Request, form string,
 }
 
 func (s *Server) signOut(w http.ResponseWriter, r *http.Request) error {
-	if err := s.Sessions.SignOut(w, r); err != nil {
+	if err := s.Accounts.End(w, r); err != nil {
 		return err
 	}
 	return redirect(w, r, "/sign-in")
 }
 
-func (s *Server) me(w http.ResponseWriter, r *http.Request) error {
-	u := who(r)
-	s.render(w, r, http.StatusOK, "me", struct {
-		Frame
-		User account.User
-		Role string
-	}{s.frame(r, "Me", "me"), u, upperFirst(u.Role)})
+// joinPage is where an invited person, or one whose password is to be chosen
+// again, brings the code. The link that administrators pass on has it behind
+// the "#", which a browser keeps to itself: no log on the way sees it.
+func (s *Server) joinPage(w http.ResponseWriter, r *http.Request) error {
+	s.render(w, r, http.StatusOK, "join", s.gate(r, "Choose your password"))
 	return nil
+}
+
+func (s *Server) join(w http.ResponseWriter, r *http.Request) error {
+	if err := parseForm(r); err != nil {
+		return err
+	}
+	name, code := r.PostFormValue("name"), r.PostFormValue("code")
+	u, err := s.Accounts.Redeem(r.Context(), account.Peer(r.RemoteAddr), code, name, r.PostFormValue("password"))
+	if err != nil {
+		p := s.gate(r, "Choose your password")
+		p.Name, p.Code = name, code
+		return s.refuseGate(w, r, "join", p, err)
+	}
+	if err := s.Accounts.Begin(w, r, u.ID, true); err != nil {
+		return err
+	}
+	return redirect(w, r, "/")
+}
+
+const nameProblem = "Choose a name of 1 to 40 letters that can be seen."
+
+// passwordProblem words why a new password is refused; "" for other errors.
+func passwordProblem(err error) string {
+	switch {
+	case errors.Is(err, account.ErrShort):
+		return "That is too short: at least 8 characters."
+	case errors.Is(err, account.ErrLong):
+		return "That is too long: at most 1,024 bytes."
+	case errors.Is(err, account.ErrCommon):
+		return "That is among the first passwords anyone would try. Choose another; a sentence is fine."
+	case errors.Is(err, account.ErrGuessable):
+		return "That follows a pattern that programs try early: repeated signs, a row of keys, a date, or a name with a number. Choose another; a sentence is fine."
+	}
+	return ""
 }
 
 func parseForm(r *http.Request) error {

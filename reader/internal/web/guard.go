@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"mangrove/internal/fault"
 	"mangrove/reader/internal/account"
+	"mangrove/reader/internal/forwarded"
 )
 
 // maxBody is the largest request body (C25).
@@ -28,7 +28,7 @@ func pageHeaders(h http.Header, r *http.Request) {
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
-	if r.TLS != nil {
+	if forwarded.Secure(r) {
 		h.Set("Strict-Transport-Security", "max-age=31536000")
 	}
 }
@@ -81,30 +81,46 @@ func safePath(to string) string {
 }
 
 func redirect(w http.ResponseWriter, r *http.Request, to string) error {
-	http.Redirect(w, r, safePath(to), http.StatusSeeOther)
+	http.Redirect(w, r, basePath(r)+safePath(to), http.StatusSeeOther)
 	return nil
 }
 
-type userKey struct{}
+type callerKey struct{}
 
-// who is the person a handler answers; only handlers of routes for users ask.
-func who(r *http.Request) account.User {
-	u, _ := r.Context().Value(userKey{}).(account.User)
-	return u
+// caller is who a handler answers; only handlers of routes that are not public
+// ask.
+func caller(r *http.Request) account.Caller {
+	c, _ := r.Context().Value(callerKey{}).(account.Caller)
+	return c
 }
 
-// signedIn finds out who asks; ok is false for nobody.
-func (s *Server) signedIn(w http.ResponseWriter, r *http.Request) (*http.Request, bool, error) {
-	id, err := s.Sessions.UserID(w, r)
-	if err != nil || id == 0 {
+// who is the person a handler answers.
+func who(r *http.Request) account.User { return caller(r).User }
+
+// authenticated finds out who asks; ok is false for nobody.
+func (s *Server) authenticated(r *http.Request) (*http.Request, bool, error) {
+	c, ok, err := s.Accounts.Authenticate(r)
+	if err != nil || !ok {
 		return r, false, err
 	}
-	u, err := s.Accounts.User(r.Context(), id)
-	if fault.Is(err, fault.NotFound) {
-		return r, false, nil
-	}
-	if err != nil {
-		return r, false, err
-	}
-	return r.WithContext(context.WithValue(r.Context(), userKey{}, u)), true, nil
+	return r.WithContext(context.WithValue(r.Context(), callerKey{}, c)), true, nil
+}
+
+// sees reports whether somebody may see what a request is about. It is the one
+// place where a guest who is limited to some collections is kept to them: every
+// route asks it once it is known who asks, with the title or the book in the
+// path. Nobody is limited yet.
+func (s *Server) sees(_ account.Caller, _ *http.Request) bool { return true }
+
+// plainHTTP reports whether a page should say that it comes without encryption:
+// not to this machine, and not where that is meant (C4).
+func (s *Server) plainHTTP(r *http.Request) bool {
+	return !forwarded.Secure(r) && !s.PlainHTTP && !forwarded.Client(r).IsLoopback()
+}
+
+// mayClaim reports whether an unclaimed library answers a request: to this
+// machine, and to those an operator has named (C7).
+func (s *Server) mayClaim(r *http.Request) bool {
+	client := forwarded.Client(r)
+	return client.IsLoopback() || slices.ContainsFunc(s.ClaimFrom, func(p netip.Prefix) bool { return client.IsValid() && p.Contains(client) })
 }

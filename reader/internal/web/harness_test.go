@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -62,6 +63,12 @@ type site struct {
 
 func newSite(t *testing.T) *site {
 	t.Helper()
+	return newSiteWith(t, Options{})
+}
+
+// newSiteWith is newSite with what an operator sets about the way to it.
+func newSiteWith(t *testing.T, o Options) *site {
+	t.Helper()
 	ctx := t.Context()
 	pool := pgtest.Pool(t, pgtest.New(t).Reader, "reader", nil)
 	s := &site{t: t, pool: pool, store: store.New(pool), scraper: scrapertest.New(t), library: t.TempDir(), database: &up{}}
@@ -74,7 +81,7 @@ func newSite(t *testing.T) *site {
 	if _, err := client.Status(ctx); err != nil {
 		t.Fatal(err)
 	}
-	accounts, err := account.New(ctx, s.store, account.NewArgon())
+	accounts, err := account.New(ctx, s.store, account.NewArgon(), o.BasePath)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +89,7 @@ func newSite(t *testing.T) *site {
 	s.follower = catalog.NewFollower(s.store, client, files, zap.NewNop())
 	stopping := make(chan struct{})
 	s.web, err = New(Options{
-		Accounts: accounts, Sessions: account.NewSessions(s.store.Sessions()), Shelves: s.store, Scraper: client,
+		Accounts: accounts, Shelves: s.store, Scraper: client,
 		Follows: follow.New(s.store, client, zap.NewNop()), Notify: notify.New(s.store, client, filepath.Join(t.TempDir(), "parked.json"), zap.NewNop()), Catalog: s.follower, Database: s.database, Files: files,
 		Covers: pages.NewCovers(filepath.Join(t.TempDir(), "covers"), picture.NewDecoder(1)),
 		Standing: func() (standing.Report, error) {
@@ -92,6 +99,7 @@ func newSite(t *testing.T) *site {
 			return standing.Report{}, fs.ErrNotExist
 		},
 		Hosts: []string{"manga.example"}, Log: zap.NewNop(), Stopping: stopping,
+		BasePath: o.BasePath, TrustedProxies: o.TrustedProxies, PlainHTTP: o.PlainHTTP, ClaimFrom: o.ClaimFrom,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -104,6 +112,9 @@ func newSite(t *testing.T) *site {
 	}
 	return s
 }
+
+// loopback is where the tests' requests come from.
+var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 
 // browser keeps cookies and follows no redirect by itself.
 func browser(t *testing.T) *http.Client {
@@ -119,11 +130,46 @@ func browser(t *testing.T) *http.Client {
 func (s *site) claim() *http.Client {
 	s.t.Helper()
 	b := browser(s.t)
-	resp, _ := s.post(b, "/claim", url.Values{"code": {code}, "name": {"Mo"}, "password": {password}})
-	if resp.StatusCode != http.StatusSeeOther || resp.Header.Get("Location") != "/library" {
+	resp, _ := s.post(b, s.web.BasePath+"/claim", url.Values{"code": {code}, "name": {"Mo"}, "password": {password}})
+	if resp.StatusCode != http.StatusSeeOther || resp.Header.Get("Location") != s.web.BasePath+"/library" {
 		s.t.Fatalf("claim: %d to %q", resp.StatusCode, resp.Header.Get("Location"))
 	}
 	return b
+}
+
+// person is somebody who was invited by Mo and chose the usual password, signed in.
+func (s *site) person(name, role string) *http.Client {
+	s.t.Helper()
+	in, err := s.web.Accounts.Invite(context.Background(), name, role)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	b := browser(s.t)
+	resp, body := s.post(b, s.web.BasePath+"/join", url.Values{"code": {in.Code}, "name": {name}, "password": {password}})
+	if resp.StatusCode != http.StatusSeeOther {
+		s.t.Fatalf("%s could not join: %d %.200q", name, resp.StatusCode, body)
+	}
+	return b
+}
+
+// key is a new key of somebody.
+func (s *site) key(person, scope string) string {
+	s.t.Helper()
+	people, err := s.web.Accounts.People(context.Background())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, p := range people {
+		if p.Name == person {
+			_, secret, err := s.web.Accounts.NewKey(context.Background(), p.ID, "of "+scope, scope)
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			return secret
+		}
+	}
+	s.t.Fatal("there is no " + person)
+	return ""
 }
 
 func (s *site) do(b *http.Client, r *http.Request) (*http.Response, string) {

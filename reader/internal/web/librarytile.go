@@ -18,7 +18,7 @@ func libraryTile(l scraperclient.Library, now time.Time) figure {
 		out.Note = "not looked at yet"
 		return out
 	}
-	out.Note = joinMeta(chapterWord(l.Files)+cmp.Or(some(l.Missing, ", "+thousands(l.Missing)+" missing"), ""), "looked at "+ago(now.Sub(l.LookedAt)))
+	out.Note = joinMeta(chapterWord(l.Files)+cmp.Or(some(l.Missing, ", "+thousands(l.Missing)+" missing"), ""), "looked at "+ago(l.LookedAt, now))
 	return out
 }
 
@@ -27,14 +27,6 @@ func chapterWord(n int) string {
 		return "chapter"
 	}
 	return "chapters"
-}
-
-// ago words how long ago something was.
-func ago(d time.Duration) string {
-	if d < time.Minute {
-		return "just now"
-	}
-	return span(d) + " ago"
 }
 
 // libraryNotice says what a look at the library failed of, unless a Hold says so.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -24,6 +25,9 @@ const (
 	// gather is how long changes are collected before a page is drawn again.
 	gather = 150 * time.Millisecond
 )
+
+// padding is a comment of two kibibytes, which a browser skips.
+func padding() string { return ":" + strings.Repeat(" ", 2048) + "\n\n" }
 
 // piece is finished HTML for the element with this id.
 type piece struct {
@@ -61,7 +65,11 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
+	// Proxies hold an answer back until they have enough of it, or to compress it.
+	// The first header stops nginx, the second those that keep to the standard,
+	// and the padding fills the buffers of those that heed neither.
 	h.Set("X-Accel-Buffering", "no")
+	h.Set("Cache-Control", "no-store, no-transform")
 	w.WriteHeader(http.StatusOK)
 
 	states, queue := make(chan *scraperclient.State, 1), make(chan struct{}, 1)
@@ -85,6 +93,9 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 			return nil // the browser comes back, or asks for the page
 		}
 		var out bytes.Buffer
+		if first {
+			out.WriteString(padding())
+		}
 		out.WriteString(": here\n\n")
 		for _, p := range pieces {
 			mark := cmp.Or(p.Key, p.HTML)
@@ -122,7 +133,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 		case <-refresh.C:
 			// A whole library is drawn for a change, not for the time of day.
 			whole = view == "series" || operating(view)
-			if _, ok, err := s.signedIn(w, r); err != nil || !ok {
+			if _, ok, err := s.authenticated(r); err != nil || !ok {
 				return nil
 			}
 		}

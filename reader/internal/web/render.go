@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"mangrove/reader/internal/account"
 	"mangrove/reader/internal/scraperclient"
 )
 
@@ -30,6 +31,10 @@ type Frame struct {
 	// Running counts what waits for a person; nil for those who do not run Mangrove.
 	Running *running
 	Now     time.Time
+	// Guest is somebody who only reads.
+	Guest bool
+	// PlainHTTP says to those who can change it that pages come without encryption.
+	PlainHTTP bool
 	// Live is the address of the page's event stream, "" for none.
 	Live string
 }
@@ -47,6 +52,7 @@ func (s *Server) frame(r *http.Request, title, place string) Frame {
 		Running: runningOf(u, s.Scraper.Presence()),
 		Title:   title, Place: place, Theme: theme(r), Person: u.Name, Initials: initials(u.Name),
 		Scraper: lineOf(s.Scraper.Presence(), time.Now()), Now: time.Now(),
+		Guest: u.Role == account.Guest, PlainHTTP: u.Role == account.Administrator && s.plainHTTP(r),
 	}
 }
 
@@ -99,6 +105,8 @@ func (s *Server) loadTemplates() (*template.Template, error) {
 		"count":  count,
 		"path":   url.PathEscape,
 		"add":    func(a, b int) int { return a + b },
+		// problem is what is wrong with a field, with the id that the field names.
+		"problem": func(id, text string) map[string]string { return map[string]string{"ID": id, "Text": text} },
 	}).ParseFS(templateFiles, "templates/*.html")
 }
 
@@ -127,7 +135,7 @@ func (s *Server) draw(name string, data any) ([]byte, error) {
 	if err := s.templates.ExecuteTemplate(&out, name, data); err != nil {
 		return nil, err
 	}
-	return bytes.Map(func(r rune) rune {
+	clean := bytes.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
 			return r
@@ -135,5 +143,6 @@ func (s *Server) draw(name string, data any) ([]byte, error) {
 			return -1
 		}
 		return r
-	}, out.Bytes()), nil
+	}, out.Bytes())
+	return underPath(clean, s.BasePath), nil
 }

@@ -1,21 +1,54 @@
 package web
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"runtime/debug"
+	"slices"
 
 	"mangrove/internal/fault"
 	"mangrove/reader/internal/account"
 )
 
-// Who may use a route. The zero value is none of them and is refused.
+// Who may use a route, and with what. The zero value is none of them and is refused.
 const (
-	file          = "file" // public, and served without the database
-	public        = "public"
-	user          = "user"
+	file   = "file" // public, and served without the database
+	public = "public"
+	// user is everybody who is signed in, guests too; a read key may look.
+	user = "user"
+	// pictures are what reading apps show, and feed what they read: both are reached
+	// with their keys, and a feed asks for one.
+	pictures = "picture"
+	feed     = "feed"
+	// member is everybody but guests.
+	member = "member"
+	// own is a person's own account, and self what a guest may not change of it.
+	// keeper is what administrators do with people. No key reaches these: a key
+	// that is lost must not make another.
+	own           = "own"
+	self          = "self"
 	administrator = "administrator"
+	keeper        = "keeper"
 )
+
+// admitted is which roles a route is for, and which scopes of keys reach it.
+type admitted struct{ roles, scopes []string }
+
+// admissions is the whole of who may what, in one table.
+func admissions() map[string]admitted {
+	all, but, run := account.Roles(), []string{account.Administrator, account.Member}, []string{account.Administrator}
+	return map[string]admitted{
+		pictures:      {all, []string{account.Whole, account.ReadScope, account.OPDSScope, account.AdminScope}},
+		feed:          {all, []string{account.Whole, account.ReadScope, account.OPDSScope, account.AdminScope}},
+		user:          {all, []string{account.Whole, account.ReadScope, account.AdminScope}},
+		member:        {but, []string{account.Whole, account.AdminScope}},
+		own:           {all, []string{account.Whole}},
+		self:          {but, []string{account.Whole}},
+		administrator: {run, []string{account.Whole, account.AdminScope}},
+		keeper:        {run, []string{account.Whole}},
+	}
+}
 
 type route struct {
 	pattern string
@@ -34,27 +67,34 @@ func (s *Server) routes() []route {
 		{"POST /claim", public, s.claim},
 		{"GET /sign-in", public, s.signInPage},
 		{"POST /sign-in", public, s.signIn},
+		{"GET /join", public, s.joinPage},
+		{"POST /join", public, s.join},
 
-		{"POST /sign-out", user, s.signOut},
+		{"POST /sign-out", own, s.signOut},
 		{"GET /{$}", user, s.home},
 		{"GET /library", user, s.library},
 		{"GET /search", user, s.search},
-		{"GET /search/site/{site}", user, s.searchSite},
-		{"GET /add", user, s.addPage},
-		{"POST /add", user, s.add},
+		{"GET /search/site/{site}", member, s.searchSite},
+		{"GET /add", member, s.addPage},
+		{"POST /add", member, s.add},
 		{"GET /series/{title}", user, s.seriesPage},
 		{"GET /sites/{site}/{series}", user, s.sitePage},
-		{"POST /sites/{site}/{series}/follow", user, s.follow},
-		{"POST /sites/{site}/{series}/unfollow", user, s.unfollow},
-		{"POST /sites/{site}/{series}/poll", user, s.poll},
-		{"GET /covers/title/{title}", user, s.titleCover},
-		{"GET /covers/site/{site}/{series}", user, s.siteCover},
+		{"POST /sites/{site}/{series}/follow", member, s.follow},
+		{"POST /sites/{site}/{series}/unfollow", member, s.unfollow},
+		{"POST /sites/{site}/{series}/poll", member, s.poll},
+		{"GET /covers/title/{title}", pictures, s.titleCover},
+		{"GET /covers/site/{site}/{series}", pictures, s.siteCover},
 		{"GET /read/{book}", user, s.read},
-		{"GET /read/{book}/pages/{page}", user, s.page},
+		{"GET /read/{book}/pages/{page}", pictures, s.page},
 		{"POST /read/{book}/progress", user, s.saveProgress},
 		{"POST /read/{book}/finished", user, s.setFinished},
 		{"GET /events", user, s.events},
-		{"GET /me", user, s.me},
+		{"GET /me", own, s.me},
+		{"POST /me/name", self, s.rename},
+		{"POST /me/password", self, s.changePassword},
+		{"POST /me/sign-ins", self, s.endSignIns},
+		{"POST /me/keys", self, s.newKey},
+		{"POST /me/keys/{key}/revoke", self, s.revokeKey},
 
 		{"GET /sites/{site}/{series}/move", administrator, s.movePage},
 		{"POST /sites/{site}/{series}/move", administrator, s.move},
@@ -89,6 +129,14 @@ func (s *Server) routes() []route {
 		{"GET /incidents/{incident}", administrator, s.incident},
 		{"GET /incidents/{incident}/bundle", administrator, s.incidentBundle},
 		{"POST /incidents/{incident}/seen", administrator, s.incidentSeen},
+
+		{"GET /settings/people", keeper, s.people},
+		{"POST /settings/people", keeper, s.invite},
+		{"POST /settings/people/{person}/code", keeper, s.newCode},
+		{"POST /settings/people/{person}/role", keeper, s.setRole},
+		{"POST /settings/people/{person}/disable", keeper, s.disable},
+		{"POST /settings/people/{person}/enable", keeper, s.enable},
+		{"POST /settings/people/{person}/remove", keeper, s.remove},
 
 		{"GET /", user, s.nothing},
 	}
@@ -128,27 +176,50 @@ func (s *Server) admit(rt route, w http.ResponseWriter, r *http.Request) (_ *htt
 	if err != nil {
 		return r, false, err
 	}
+	if !claimed && !s.mayClaim(r) {
+		s.render(w, r, http.StatusForbidden, "claim-elsewhere", gatePage{Title: "Not claimed yet", Theme: theme(r)})
+		return r, false, nil
+	}
 	if rt.access == public {
 		return r, true, nil
 	}
 	if !claimed {
 		return r, false, s.turnAway(w, r, "/claim")
 	}
-	r, ok, err = s.signedIn(w, r)
-	if err != nil {
+	r, ok, err = s.authenticated(r)
+	switch {
+	case errors.Is(err, account.ErrWrongKey):
+		s.askForKey(w, "This key is not known here.")
+		return r, false, nil
+	case err != nil:
 		return r, false, err
-	}
-	if !ok {
+	case !ok && rt.access == feed:
+		s.askForKey(w, "Sign in with your name and an app password.")
+		return r, false, nil
+	case !ok:
 		to := "/sign-in"
-		if r.Method == http.MethodGet && r.URL.Path != "/" {
-			to += "?next=" + url.QueryEscape(r.URL.RequestURI())
+		if here := within(r, r.URL.RequestURI()); r.Method == http.MethodGet && here != "/" {
+			to += "?next=" + url.QueryEscape(here)
 		}
 		return r, false, s.turnAway(w, r, to)
 	}
-	if rt.access != user && !(rt.access == administrator && who(r).Role == account.Administrator) {
+	c, rule := caller(r), admissions()[rt.access]
+	if !slices.Contains(rule.roles, c.Role) || !s.sees(c, r) {
 		return r, false, notFound("a page")
 	}
+	looks := r.Method == http.MethodGet || r.Method == http.MethodHead
+	if !slices.Contains(rule.scopes, c.Scope) || c.Scope != account.Whole && c.Scope != account.AdminScope && !looks {
+		s.plain(w, http.StatusForbidden, "This key may not do that.")
+		return r, false, nil
+	}
 	return r, true, nil
+}
+
+// askForKey tells a program how to say who it is. It is only told to one that
+// has tried or that reads a feed: a browser would ask the person for it.
+func (s *Server) askForKey(w http.ResponseWriter, sentence string) {
+	w.Header().Set("WWW-Authenticate", `Basic realm="Mangrove", charset="UTF-8"`)
+	s.plain(w, http.StatusUnauthorized, sentence)
 }
 
 // turnAway leads a page to where one signs in; anything else is told 401.

@@ -20,10 +20,10 @@ import (
 func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	v := searchView{Query: strings.TrimSpace(strings.ToValidUTF8(q.Get("q"), ""))}
-	if address, ok := asAddress(v.Query); ok {
+	v.Frame = s.frame(r, "Search", "search")
+	if address, ok := asAddress(v.Query); ok && !v.Guest {
 		return redirect(w, r, addAddress(address, ""))
 	}
-	v.Frame = s.frame(r, "Search", "search")
 	if utf8.RuneCountInString(v.Query) > scraperclient.MaxQuery {
 		v.Problem = "That is too long to search for: at most " + thousands(scraperclient.MaxQuery) + " characters."
 	} else if v.Query != "" {
@@ -40,8 +40,11 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 	if r.Header.Get("Sec-Fetch-Site") == "cross-site" || v.Problem != "" {
 		chosen = ""
 	}
-	if err := s.groups(r, &v, chosen); err != nil {
-		return err
+	// A guest looks in the library alone: searching a Site is work for it.
+	if !v.Guest {
+		if err := s.groups(r, &v, chosen); err != nil {
+			return err
+		}
 	}
 	s.render(w, r, http.StatusOK, "search", v)
 	return nil

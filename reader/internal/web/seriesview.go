@@ -44,8 +44,10 @@ type seriesView struct {
 	Local     bool
 	Go        *goLink
 	Following bool
-	Download  bool
-	Waiting   string
+	// Reads is true for those who only read: nothing offers to follow or to poll.
+	Reads    bool
+	Download bool
+	Waiting  string
 
 	Coverage coverage
 	LastPoll string
@@ -79,7 +81,7 @@ type goLink struct{ Href, Label string }
 const localSite = "local"
 
 func (k seriesKnown) view(now time.Time) seriesView {
-	v := seriesView{Key: k.Key, Path: siteAddress(k.Key), Name: k.name(), Following: k.Wish != nil, First: firstSoon}
+	v := seriesView{Key: k.Key, Path: siteAddress(k.Key), Name: k.name(), Following: k.Wish != nil && !k.Reads, Reads: k.Reads, First: firstSoon}
 	if k.Wish != nil {
 		v.Download = k.Wish.Download
 	}

@@ -9,6 +9,8 @@ import (
 	"context"
 	"html/template"
 	"net/http"
+	"net/netip"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -18,6 +20,7 @@ import (
 	"mangrove/reader/internal/account"
 	"mangrove/reader/internal/catalog"
 	"mangrove/reader/internal/follow"
+	"mangrove/reader/internal/forwarded"
 	"mangrove/reader/internal/pages"
 	"mangrove/reader/internal/progress"
 	"mangrove/reader/internal/scraperclient"
@@ -28,7 +31,30 @@ type Accounts interface {
 	Claimed(ctx context.Context) (bool, error)
 	Claim(ctx context.Context, peer, code, name, password string) (account.User, error)
 	SignIn(ctx context.Context, peer, name, password string) (account.User, error)
-	User(ctx context.Context, id int64) (account.User, error)
+	Authenticate(r *http.Request) (account.Caller, bool, error)
+	Begin(w http.ResponseWriter, r *http.Request, userID int64, stay bool) error
+	End(w http.ResponseWriter, r *http.Request) error
+	SignIns(ctx context.Context, userID int64) ([]account.SignIn, error)
+	EndSignIn(ctx context.Context, userID, id int64) error
+	EndOtherSignIns(ctx context.Context, userID, keep int64) error
+	ChangePassword(ctx context.Context, c account.Caller, peer, old, password string) error
+	Rename(ctx context.Context, userID int64, name string) error
+	Keys(ctx context.Context, userID int64) ([]account.Key, error)
+	NewKey(ctx context.Context, userID int64, name, scope string) (account.Key, string, error)
+	RevokeKey(ctx context.Context, userID, id int64) error
+	Redeem(ctx context.Context, peer, code, name, password string) (account.User, error)
+	Keeping
+}
+
+// Keeping is what administrators do with people.
+type Keeping interface {
+	People(ctx context.Context) ([]account.Person, error)
+	Invite(ctx context.Context, name, role string) (account.Invited, error)
+	NewCode(ctx context.Context, userID int64) (account.Invited, error)
+	SetRole(ctx context.Context, userID int64, from, to string) error
+	Disable(ctx context.Context, userID int64) error
+	Enable(ctx context.Context, userID int64) error
+	Remove(ctx context.Context, userID int64) error
 }
 
 // Shelves is the catalog with each person's places and follows in it.
@@ -68,6 +94,8 @@ type Follows interface {
 	Unfollow(ctx context.Context, userID int64, key scraperclient.Key) error
 	UnfollowAll(ctx context.Context, userID int64, keys []scraperclient.Key) error
 	Move(ctx context.Context, key scraperclient.Key, address string) (scraperclient.Key, error)
+	// Wake sends the whole set soon.
+	Wake()
 }
 
 // Catalog tells when the catalog changes.
@@ -81,7 +109,6 @@ type Database interface {
 // Options are what the pages stand on.
 type Options struct {
 	Accounts Accounts
-	Sessions *account.Sessions
 	Shelves  Shelves
 	Scraper  Scraper
 	Follows  Follows
@@ -94,7 +121,16 @@ type Options struct {
 	Standing func() (standing.Report, error)
 	// Hosts are the names answered to besides localhost and addresses (C2).
 	Hosts []string
-	Log   *zap.Logger
+	// BasePath is the path the library lives under, "" for the root.
+	BasePath string
+	// TrustedProxies are believed about who asks, and over what (C6).
+	TrustedProxies []netip.Prefix
+	// PlainHTTP says that pages without encryption are meant (C4).
+	PlainHTTP bool
+	// ClaimFrom are those, besides this machine, whom an unclaimed library
+	// answers (C7).
+	ClaimFrom []netip.Prefix
+	Log       *zap.Logger
 	// Stopping is closed when the program stops, so that streams end by themselves.
 	Stopping <-chan struct{}
 }
@@ -126,18 +162,20 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// Handler answers every request. Outermost is the cross-origin check, then the
-// host allow-list, the headers and the size limit; none of them wraps the
+// Handler answers every request. Outermost is what a named proxy says, so that
+// everything after it sees the browser's own scheme, host and address; then the
+// cross-origin check, the host allow-list, the headers and the size limit; none of them wraps the
 // ResponseWriter, which would turn sendfile off.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, rt := range s.routes() {
-		mux.HandleFunc(rt.pattern, s.serve(rt))
+		method, path, _ := strings.Cut(rt.pattern, " ")
+		mux.HandleFunc(method+" "+s.BasePath+path, s.serve(rt))
 	}
 	cross := http.NewCrossOriginProtection()
 	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		pageHeaders(w.Header(), r)
 		s.plain(w, http.StatusForbidden, "This request came from another site, so nothing was done.")
 	}))
-	return cross.Handler(s.knownHost(s.headers(http.MaxBytesHandler(mux, maxBody))))
+	return forwarded.Handler(s.TrustedProxies, cross.Handler(s.knownHost(s.headers(http.MaxBytesHandler(s.below(mux), maxBody)))))
 }

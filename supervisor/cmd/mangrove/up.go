@@ -89,7 +89,7 @@ func (s *system) up(ctx context.Context, hurry <-chan struct{}) error {
 	if err != nil {
 		return fmt.Errorf("open the control socket: %w", err)
 	}
-	facts := control.Facts{Version: version, Started: time.Now(), Address: address(c.HTTP), Data: c.DataDir}
+	facts := control.Facts{Version: version, Started: time.Now(), Address: address(c.HTTP, c.BasePath), Data: c.DataDir}
 	operator := control.NewOperator(s.log, facts, s.group.statuses, s.group.act, 0, os.Geteuid())
 	for _, serve := range []func() error{
 		func() error { return operator.Serve(socket) },
@@ -226,10 +226,10 @@ func (s *system) awaitAll(ctx context.Context) error {
 }
 
 // address is where a browser on this machine finds the reader.
-func address(listen string) string {
+func address(listen, basePath string) string {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
-		return "http://" + listen + "/"
+		return "http://" + listen + basePath + "/"
 	}
 	switch host {
 	case "", "0.0.0.0":
@@ -237,5 +237,5 @@ func address(listen string) string {
 	case "::":
 		host = "::1"
 	}
-	return "http://" + net.JoinHostPort(host, port) + "/"
+	return "http://" + net.JoinHostPort(host, port) + basePath + "/"
 }

@@ -58,8 +58,10 @@ func TestUpServesAndStopsInOrder(t *testing.T) {
 	w.env["TZ"] = "UTC"
 	w.env[config.Hosts] = "manga.example"
 	w.env[config.AllowAddresses] = "10.0.0.0/8"
+	w.env[config.BasePath] = "/books"
+	w.env[config.TrustedProxies] = "127.0.0.1"
 	s := w.up().serving()
-	address := "http://" + w.env[config.HTTP] + "/"
+	address := "http://" + w.env[config.HTTP] + "/books/"
 	w.eventually("the code is printed", func() bool { return strings.Contains(s.log.String(), "One-time code") })
 	for _, line := range []string{"Mangrove is at " + address, "One-time code to claim the administrator: ABCD-EFGH-JKLM"} {
 		if !slices.Contains(strings.Split(s.log.String(), "\n"), line) {
@@ -90,7 +92,7 @@ func TestUpServesAndStopsInOrder(t *testing.T) {
 	}
 	for file, want := range map[string][]string{
 		"scraper.env": with(config.AllowAddresses),
-		"reader.env":  with(config.Hosts, config.HTTP),
+		"reader.env":  with(config.BasePath, config.Hosts, config.HTTP, config.TrustedProxies),
 	} {
 		if diff := cmp.Diff(want, names(w.read("script/"+file))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", file, diff)

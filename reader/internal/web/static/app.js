@@ -9,6 +9,8 @@ const policy = window.trustedTypes
 
 // ---- theme: kept in a cookie, so that the first paint is right
 const root = document.documentElement;
+// The library may live under a path: every address begins with it.
+function at(address) { return root.dataset.base + address; }
 document.addEventListener('click', (event) => {
   if (!event.target.closest('[data-theme-toggle]')) return;
   toggleTheme();
@@ -16,7 +18,7 @@ document.addEventListener('click', (event) => {
 function toggleTheme() {
   const dark = root.dataset.theme ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
   root.dataset.theme = dark ? 'light' : 'dark';
-  document.cookie = 'theme=' + root.dataset.theme + '; path=/; max-age=31536000; samesite=lax';
+  document.cookie = 'theme=' + root.dataset.theme + '; path=' + root.dataset.base + '; max-age=31536000; samesite=lax';
 }
 
 // ---- switches that are forms of their own
@@ -24,6 +26,36 @@ document.addEventListener('change', (event) => {
   const form = event.target.closest('form[data-autosubmit]');
   if (form) form.requestSubmit();
 });
+
+// ---- what cannot be undone asks once
+document.addEventListener('submit', (event) => {
+  const text = event.target.dataset.confirm;
+  if (text && !confirm(text)) event.preventDefault();
+});
+
+// ---- a secret that is shown once can be copied, where the browser lets us
+if (navigator.clipboard) {
+  for (const button of document.querySelectorAll('[data-copy]')) button.hidden = false;
+}
+document.addEventListener('click', async (event) => {
+  const button = event.target.closest('[data-copy]');
+  if (!button) return;
+  await navigator.clipboard.writeText(button.dataset.copy);
+  button.setAttribute('aria-label', 'Copied');
+  button.replaceChildren('Copied');
+});
+
+// ---- a code behind the "#" of a link: no log on the way has seen it
+const coded = document.querySelector('form[data-from-hash]');
+if (coded && location.hash.length > 1) {
+  const given = new URLSearchParams(location.hash.slice(1));
+  for (const name of ['name', 'code']) {
+    const field = coded.elements[name];
+    if (given.get(name) && !field.value) field.value = given.get(name);
+  }
+  history.replaceState(null, '', location.pathname);
+  if (coded.elements.name.value && coded.elements.code.value) coded.elements.password.focus();
+}
 
 // ---- covers that do not exist: the mark behind them shows instead
 document.addEventListener('error', (event) => {
@@ -109,7 +141,19 @@ if (address && window.EventSource) {
   let source, lost = 0, poll = 0, lastWord = Date.now();
   const two = (n) => String(n).padStart(2, '0');
   const back = () => { lost = 0; lastWord = Date.now(); note.hidden = true; clearInterval(poll); poll = 0; };
+  // A browser holds six connections to a host, over HTTP/1.1, and a stream takes
+  // one for good: four tabs have a stream, and of more the longest unused ask now
+  // and then. A tab is counted once, however often it loads a page.
+  const together = 4;
+  const newer = new Set();
+  const tabs = window.BroadcastChannel ? new BroadcastChannel('mangrove-live') : null;
+  const me = sessionStorage.getItem('mangrove:tab') || Math.random().toString(36).slice(2);
+  sessionStorage.setItem('mangrove:tab', me);
   const open = () => {
+    newer.clear();
+    clearInterval(poll);
+    poll = 0;
+    if (tabs) tabs.postMessage(me);
     source = new EventSource(address);
     source.onopen = back;
     source.onmessage = (event) => {
@@ -123,12 +167,12 @@ if (address && window.EventSource) {
       lost = lost || Date.now();
       if (!poll) poll = setInterval(ask, 15000);
       // A refused stream is not tried again by the browser.
-      if (source.readyState === EventSource.CLOSED) setTimeout(() => { if (lost) { source.close(); open(); } }, 5000);
+      if (source.readyState === EventSource.CLOSED) setTimeout(() => { if (lost && !document.hidden) { source.close(); open(); } }, 5000);
     };
   };
   // Without a stream the page itself is asked for, and the same elements taken from it.
   const ask = async () => {
-    if (Date.now() - lost > 30000) {
+    if (lost && Date.now() - lost > 30000) {
       const at = new Date(lost);
       note.textContent = 'not live since ' + two(at.getHours()) + ':' + two(at.getMinutes());
       note.hidden = false;
@@ -146,7 +190,22 @@ if (address && window.EventSource) {
       }
     } catch { /* still away; the next turn tries again */ }
   };
-  open();
+  const rest = (asking) => {
+    source.close();
+    clearInterval(poll);
+    poll = asking ? setInterval(ask, 15000) : 0;
+    lost = 0;
+  };
+  const wake = () => { if (!document.hidden && source.readyState === EventSource.CLOSED) open(); };
+  if (document.hidden) source = { readyState: EventSource.CLOSED, close() {} };
+  else open();
+  // A tab that nobody looks at asks nothing, and catches up when it is looked at.
+  document.addEventListener('visibilitychange', () => { if (document.hidden) rest(false); else wake(); });
+  addEventListener('focus', wake);
+  if (tabs) tabs.onmessage = (event) => {
+    newer.add(event.data);
+    if (newer.size >= together && source.readyState !== EventSource.CLOSED) rest(!document.hidden);
+  };
   addEventListener('pagehide', () => source.close());
   addEventListener('pageshow', (event) => { if (event.persisted) open(); });
 }
@@ -158,16 +217,16 @@ document.addEventListener('keydown', (event) => {
   if (event.key === '/') {
     event.preventDefault();
     const field = document.getElementById('q');
-    if (field) field.select(); else location.assign('/search');
+    if (field) field.select(); else location.assign(at('search'));
     return;
   }
   if (event.key === 'g') { went = Date.now(); return; }
   if (Date.now() - went < 1000) {
     went = 0;
-    if (event.key === 'h') location.assign('/');
-    if (event.key === 'l') location.assign('/library');
-    if (event.key === 'w' && document.querySelector('a[href="/worklist"]')) location.assign('/worklist');
-    if (event.key === 's' && document.querySelector('a[href="/settings/health"]')) location.assign('/settings/health');
+    if (event.key === 'h') location.assign(at(''));
+    if (event.key === 'l') location.assign(at('library'));
+    if (event.key === 'w' && document.querySelector('a[href="' + at('worklist') + '"]')) location.assign(at('worklist'));
+    if (event.key === 's' && document.querySelector('a[href="' + at('settings/health') + '"]')) location.assign(at('settings/health'));
     return;
   }
   if (event.key === 't' && document.querySelector('[data-theme-toggle]')) toggleTheme();

@@ -36,7 +36,9 @@ let turned = false;    // the person has turned a page here
 // ---- pages: one slot each, which keeps the page's size whatever comes
 const slots = new Map();
 function size(n) { const [w, h] = data.sizes[n]; return w && h ? [w, h] : [1000, 1500]; }
-function source(n) { return '/read/' + data.book + '/pages/' + (n + 1) + '?v=' + data.version; }
+// The library may live under a path: every address begins with it.
+function at(address) { return document.documentElement.dataset.base + address.replace(/^[/]/, ''); }
+function source(n) { return at('read/') + data.book + '/pages/' + (n + 1) + '?v=' + data.version; }
 
 function svg(name, attributes) {
   const node = document.createElementNS('http://www.w3.org/2000/svg', name);
@@ -158,7 +160,7 @@ function mark(last, how) {
 
 // ---- turning
 function next(how) {
-  if (atEnd) { if (data.next) location.assign(data.next); return; }
+  if (atEnd) { if (data.next) location.assign(at(data.next)); return; }
   if (strip()) { scrollBy({ top: innerHeight * 0.85, behavior: 'smooth' }); return; }
   const shown = spread(cur);
   if (shown.at(-1) >= total - 1) { finish(); return; }
@@ -350,7 +352,7 @@ document.addEventListener('keydown', (event) => {
     },
     Enter: () => { if (atEnd) next('key'); },
     Home: () => turn(0, 'key'), End: () => turn(total - 1, 'key'),
-    n: () => data.next && location.assign(data.next), b: () => data.prev && location.assign(data.prev),
+    n: () => data.next && location.assign(at(data.next)), b: () => data.prev && location.assign(at(data.prev)),
     m: () => bars(), f: doing.fullscreen, d: () => set('mode', opts.mode === 'double' ? 'single' : 'double'),
     r: () => set('dir', opts.dir === 'ltr' ? 'rtl' : 'ltr'),
     w: () => set('fit', 'width'), h: () => set('fit', 'height'), o: () => set('fit', 'original'), '0': () => set('fit', 'both'),
@@ -385,7 +387,7 @@ function save(page, how) {
   timer = setTimeout(flush, 350);
 }
 async function post(book, body) {
-  return fetch('/read/' + book + '/progress', {
+  return fetch(at('read/') + book + '/progress', {
     method: 'POST', keepalive: true, credentials: 'same-origin', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body),
   });
 }
