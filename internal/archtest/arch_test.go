@@ -98,6 +98,7 @@ var may = map[string][]string{
 
 	// The supervisor judges with the database down and never opens it.
 	"supervisor/cmd/mangrove":       {"supervisor/internal/...", "internal/...", "proto/gen/..."},
+	"supervisor/internal/heartbeat": {},
 	"supervisor/internal/child":     {"internal/lifeline", "internal/logging", "internal/fault"},
 	"supervisor/internal/journal":   {},
 	"supervisor/internal/probe":     {"internal/grpcserver"},
@@ -116,7 +117,7 @@ var only = map[string][]string{
 	"os/exec":               {"supervisor/internal/child", "scraper/internal/browser", "internal/pgtest/cluster", "internal/pgtest/schema"},
 	"github.com/go-rod/rod": {"scraper/internal/browser"},
 	// The browser speaks it to Chromium alone, as the proxy it goes out through.
-	"net/http":                   {"scraper/internal/fetch", "scraper/internal/browser", "scraper/internal/source/sample", "scraper/internal/source/sample/samplesite", "internal/fakesite", "reader/cmd/mangrove-reader", "reader/internal/account", "reader/internal/forwarded", "reader/internal/pages", "reader/internal/web", "reader/internal/store"},
+	"net/http":                   {"supervisor/internal/heartbeat", "scraper/internal/fetch", "scraper/internal/browser", "scraper/internal/source/sample", "scraper/internal/source/sample/samplesite", "internal/fakesite", "reader/cmd/mangrove-reader", "reader/internal/account", "reader/internal/forwarded", "reader/internal/pages", "reader/internal/web", "reader/internal/store"},
 	"mangrove/migrations":        {"internal/pgtest", "internal/pgtest/schema", "scraper/cmd/mangrove-scraper", "reader/cmd/mangrove-reader"},
 	"github.com/jackc/pgx/v5":    {"internal/pg", "internal/pgtest", "internal/pgtest/schema", "migrations", "scraper/internal/store", "reader/internal/store", "scraper/cmd/mangrove-scraper", "reader/cmd/mangrove-reader"},
 	"mangrove/proto/gen/scraper": {"reader/internal/scraperclient/scrapertest", "scraper/internal/rpc", "scraper/cmd/mangrove-scraper", "reader/internal/scraperclient"},

@@ -42,6 +42,7 @@ const (
 	// PlainHTTP has the one value that accepts pages without encryption.
 	PlainHTTP          = "MANGROVE_PLAIN_HTTP"
 	ClaimFrom          = "MANGROVE_CLAIM_FROM"
+	HeartbeatURL       = "MANGROVE_HEARTBEAT_URL"
 	LogLevel           = "MANGROVE_LOG_LEVEL"
 	DatabaseURL        = "MANGROVE_DATABASE_URL"
 	DatabaseURLOwner   = "MANGROVE_DATABASE_URL_OWNER"
@@ -59,7 +60,7 @@ const (
 // Names lists every variable, for help and for the supervisor's allow-list.
 func Names() []string {
 	return []string{
-		Data, Library, HTTP, Health, Hosts, BasePath, TrustedProxies, PlainHTTP, ClaimFrom, LogLevel, DatabaseURL, DatabaseURLOwner, DatabaseURLReader,
+		Data, Library, HTTP, Health, Hosts, BasePath, TrustedProxies, PlainHTTP, ClaimFrom, HeartbeatURL, LogLevel, DatabaseURL, DatabaseURLOwner, DatabaseURLReader,
 		DatabaseURLScraper, DatabaseURLFile, PostgresBin, AllowAddresses, SampleURL,
 		Chromium, ChromiumUnsandboxed,
 	}
@@ -103,6 +104,8 @@ type Config struct {
 	// ClaimFrom are addresses, besides this machine's own, that a library which
 	// nobody has claimed yet answers to (C7).
 	ClaimFrom []netip.Prefix
+	// HeartbeatURL is asked while all is well (SUP-10); "" asks nobody.
+	HeartbeatURL Secret
 	// LogLevel is "debug", "info", "warn" or "error".
 	LogLevel string
 	// DatabaseURL replaces the embedded default: a role that may create roles.
@@ -218,6 +221,13 @@ func Load(environ []string, uid int, home string) (Config, error) {
 		if p.Bits() == 0 {
 			return Config{}, wrong(TrustedProxies, "%s is everybody, and anybody could then say who they are; name the proxies", p)
 		}
+	}
+	if v := env[HeartbeatURL]; v != "" {
+		u, err := url.Parse(v)
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+			return Config{}, wrong(HeartbeatURL, "is not an http address")
+		}
+		c.HeartbeatURL = Secret(v)
 	}
 	if v := env[SampleURL]; v != "" {
 		u, err := url.Parse(v)

@@ -43,6 +43,9 @@ func TestTheThirdCrashParks(t *testing.T) {
 		return err == nil && r.Limit == 3 && i >= 0 && r.Services[i].State == "repair-required" && len(r.Services[i].Exits) == 3 && r.Services[i].FreesAt != nil &&
 			slices.Contains(r.Services[i].Exits[2].LastLines, "the last words of the scraper") && strings.Contains(r.Services[i].Next, "mangrove reset-budget scraper")
 	})
+	// Whoever wants to know is told, once.
+	told := "tell-parked scraper exit code 1\n"
+	w.eventually("it is told", func() bool { return w.read("script/tell-parked.args") == told })
 	code, out := w.run("status")
 	for _, want := range []string{"spent until ", "scraper: exit at ", ": exit code 1\n    the last words of the scraper\n", "scraper: reason: 3 failures within an hour\n", "mangrove reset-budget scraper and mangrove start scraper\n"} {
 		if !strings.Contains(out, want) {
@@ -66,6 +69,9 @@ func TestTheThirdCrashParks(t *testing.T) {
 	w.up().serving()
 	if got := w.status("scraper"); got.GetState() != "repair-required" || len(w.read("script/scraper.env")) != before {
 		t.Errorf("after a restart of the supervisor it is %s", got.GetState())
+	}
+	if got := w.read("script/tell-parked.args"); got != told {
+		t.Errorf("told as %q", got)
 	}
 }
 

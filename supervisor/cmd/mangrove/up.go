@@ -120,6 +120,8 @@ func (s *system) up(ctx context.Context, hurry <-chan struct{}) error {
 		}
 	})
 	go s.tellStanding(reaping, facts.Started, told)
+	s.observers = append(s.observers, s.tellParked(reaping))
+	go s.heartbeat(reaping)
 	defer s.group.stop(func(name string) { s.log.Info("stopping", zap.String("name", name)) })
 	defer health.Stop(time.Second)
 

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -434,5 +436,24 @@ func TestMigrateStartsThePrivateDatabase(t *testing.T) {
 	w.script("migrate.exit", "78 the database was migrated by a newer Mangrove")
 	if code, out := w.run("migrate"); code != config.ExitConfig || out != "mangrove: the database was migrated by a newer Mangrove\n" {
 		t.Errorf("a newer database: %d %q", code, out)
+	}
+}
+
+// TestTheHeartbeat goes out while everything serves and stops with the first service
+// that does not (SUP-10). No child hears of its address.
+func TestTheHeartbeat(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var beats atomic.Int32
+	outside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { beats.Add(1) }))
+	t.Cleanup(outside.Close)
+	w.env[config.HeartbeatURL] = outside.URL + "/s3cr3t"
+	w.up().serving()
+	w.eventually("it beats", func() bool { return beats.Load() > 0 })
+	if strings.Contains(w.read("script/scraper.env")+w.read("script/reader.env"), "s3cr3t") {
+		t.Error("a service was given the address")
+	}
+	if strings.Contains(w.read("logs/supervisor.log"), "s3cr3t") {
+		t.Error("the log tells the address")
 	}
 }

@@ -55,7 +55,7 @@ func run() int {
 		fmt.Fprintln(os.Stderr, strings.TrimSpace(text))
 		return code
 	}
-	if name == "migrate" {
+	if name == "migrate" || name == "tell-parked" {
 		return 0
 	}
 	if name == "check" {
