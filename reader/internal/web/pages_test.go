@@ -105,7 +105,7 @@ func TestFromClaimToReading(t *testing.T) {
 	}
 	_, body = s.get(mo, "/series/1")
 	has(t, body, "Read again from chapter 1", `class="ch done"`)
-	resp, _ = s.post(mo, "/series/1/finished", url.Values{"book": {"1"}})
+	resp, _ = s.post(mo, "/sites/sample/s/finished", url.Values{"book": {"1"}})
 	if resp.Header.Get("Location") != "/series/1" {
 		t.Errorf("marking unread leads to %q", resp.Header.Get("Location"))
 	}

@@ -90,11 +90,11 @@ func (s *Server) saveProgress(w http.ResponseWriter, r *http.Request) error {
 // setFinished marks the chapters of a Series that are ticked read or unread, and
 // leads back to it. Of another Series nothing is marked.
 func (s *Server) setFinished(w http.ResponseWriter, r *http.Request) error {
-	title, err := number(r.PathValue("title"))
-	if err != nil {
+	if err := parseForm(r); err != nil {
 		return err
 	}
-	if err := parseForm(r); err != nil {
+	title, err := s.Shelves.TitleByKey(r.Context(), keyOf(r))
+	if err != nil {
 		return err
 	}
 	var books []int64
@@ -105,10 +105,10 @@ func (s *Server) setFinished(w http.ResponseWriter, r *http.Request) error {
 		}
 		books = append(books, id)
 	}
-	if err := s.Shelves.SetFinished(r.Context(), who(r).ID, title, books, r.PostFormValue("finished") != ""); err != nil {
+	if err := s.Shelves.SetFinished(r.Context(), who(r).ID, title.ID, books, r.PostFormValue("finished") != ""); err != nil {
 		return err
 	}
-	return redirect(w, r, seriesAddress(title))
+	return redirect(w, r, seriesAddress(title.ID))
 }
 
 // device is a word for the kind of machine, good enough to ask "continue from

@@ -101,8 +101,8 @@ func TestARangeIsMarkedWithoutScript(t *testing.T) {
 	s.publish("c1", "1", 2)
 	s.publish("c2", "2", 3)
 	_, body := s.get(mo, "/series/1")
-	has(t, body, `<form class="bulk`, `action="/series/1/finished"`, `name="book" value="1" form="mark"`, `name="book" value="2" form="mark"`)
-	resp, _ := s.post(mo, "/series/1/finished", url.Values{"book": {"1", "2"}, "finished": {"1"}})
+	has(t, body, `<form class="bulk`, `action="/sites/sample/s/finished"`, `name="book" value="1" form="mark"`, `name="book" value="2" form="mark"`)
+	resp, _ := s.post(mo, "/sites/sample/s/finished", url.Values{"book": {"1", "2"}, "finished": {"1"}})
 	if resp.Header.Get("Location") != "/series/1" {
 		t.Errorf("marking leads to %q", resp.Header.Get("Location"))
 	}
@@ -110,10 +110,10 @@ func TestARangeIsMarkedWithoutScript(t *testing.T) {
 	if n := strings.Count(body, `class="ch done"`); n != 2 {
 		t.Errorf("%d chapters are read, want both", n)
 	}
-	s.post(mo, "/series/1/finished", url.Values{"book": {"2"}})
+	s.post(mo, "/sites/sample/s/finished", url.Values{"book": {"2"}})
 	_, body = s.get(mo, "/series/1")
 	has(t, body, "1 unread", "Continue chapter 2")
-	if resp, _ := s.post(mo, "/series/1/finished", url.Values{"book": {"x"}}); resp.StatusCode != http.StatusBadRequest {
+	if resp, _ := s.post(mo, "/sites/sample/s/finished", url.Values{"book": {"x"}}); resp.StatusCode != http.StatusBadRequest {
 		t.Errorf("a chapter that is no number: %d", resp.StatusCode)
 	}
 }

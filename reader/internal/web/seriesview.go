@@ -57,9 +57,6 @@ type seriesView struct {
 
 	Unread  int
 	Volumes []volume
-	// Mark is where ranges of chapters are marked read, "" while nothing is in the
-	// catalog.
-	Mark string
 }
 
 // Form is the field for the address of a move.
@@ -81,9 +78,6 @@ func (k seriesKnown) view(now time.Time) seriesView {
 		v.Download = k.Wish.Download
 	}
 	k.describe(&v)
-	if k.Title != nil {
-		v.Mark = seriesAddress(k.Title.ID) + "/finished"
-	}
 	if k.Runs {
 		v.Move = moveAddress(k.Key, "")
 	}

@@ -68,7 +68,8 @@ const keep = (() => {
     const cache = await caches.open(store);
     try {
       const page = await get(pageOf(book));
-      const files = new Set((await page.clone().text()).match(/\/static\/[0-9a-f]+\/[\w.-]+/g) || []);
+      const text = await page.text();
+      const files = new Set(text.match(/\/static\/[0-9a-f]+\/[\w.-]+/g) || []);
       for (const file of files) if (!await cache.match(file)) await cache.put(file, await get(file));
       let done = 0;
       const waiting = [...plan.pages];
@@ -79,7 +80,8 @@ const keep = (() => {
         }
       };
       await Promise.all([work(), work(), work()]);
-      await cache.put(pageOf(book), page);
+      // The page knows that it may be older than what was read since.
+      await cache.put(pageOf(book), new Response(text.replace('<main ', '<main data-kept '), { headers: page.headers }));
       // Last of all: what has no such line is not kept.
       await cache.put(metaOf(book), new Response(JSON.stringify({ ...plan, user, at: Date.now() }), { headers: { 'Content-Type': 'application/json' } }));
     } catch (problem) {

@@ -31,9 +31,10 @@ function remember(name, value) {
 
 // ---- settings: remembered for each title on the server, and here while it is away
 const settingsKey = 'mangrove:reading:' + data.user + ':' + data.title;
-const kept = recall(settingsKey, {});
-// A page kept on this device may be older than what was chosen here since.
-const opts = kept.mode && (kept.unsent || kept.changed > data.settings.changed) ? kept : Object.assign({}, data.settings);
+const chosen = recall(settingsKey, {});
+// A page kept on this device may be older than what was chosen and read here since.
+const old = view.hasAttribute('data-kept');
+const opts = chosen.mode && (chosen.unsent || (old && chosen.changed > data.settings.changed)) ? chosen : Object.assign({}, data.settings);
 const words = {
   mode: { auto: 'Auto', single: 'Single', double: 'Double', vertical: 'Vertical', strip: 'Strip' },
   dir: { ltr: 'Left to right', rtl: 'Right to left' },
@@ -73,7 +74,7 @@ addEventListener('online', () => { if (opts.unsent) sendSettings('/series/' + da
 // ---- where to begin: the address, else what was read here and is not sent, else
 // what this device or the server knows
 const named = Number(new URL(location.href).searchParams.get('page'));
-const unsent = places.of(data.book), last = places.last(data.book);
+const unsent = places.of(data.book), last = old ? places.last(data.book) : null;
 let cur = data.page;
 if (named >= 1 && named <= total) cur = Math.floor(named) - 1;
 else if (unsent) cur = unsent.page;
