@@ -58,9 +58,11 @@ type readData struct {
 	// File changes with the file that the pages come from.
 	File string `json:"file"`
 	// Page is shown first; Asked says that the address named it.
-	Page     int         `json:"page"`
-	Asked    bool        `json:"asked"`
-	Place    placeData   `json:"place"`
+	Page  int       `json:"page"`
+	Asked bool      `json:"asked"`
+	Place placeData `json:"place"`
+	// Device is what this one is called elsewhere.
+	Device   string      `json:"device"`
 	Settings readingData `json:"settings"`
 	Sizes    [][2]int    `json:"sizes"`
 	Next     string      `json:"next"`
@@ -148,7 +150,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) error {
 // open decides which page is shown first.
 func (v *readView) open(r *http.Request, book catalog.Book, place progress.Place, list []catalog.Page, set reading.Settings) error {
 	data := readData{
-		User: who(r).ID, Book: book.ID, Title: book.TitleID, File: short(book.Fingerprint), Place: placeOf(place, time.Now()), Settings: readingOf(set),
+		User: who(r).ID, Book: book.ID, Title: book.TitleID, File: short(book.Fingerprint), Place: placeOf(place, time.Now()), Device: device(r.UserAgent()), Settings: readingOf(set),
 		Ahead: []string{},
 	}
 	v.Direction = set.Direction

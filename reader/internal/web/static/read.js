@@ -669,13 +669,14 @@ function offer(stands) {
   const stayed = 'mangrove:stay:' + data.book + ':' + stands.version;
   try { if (sessionStorage.getItem(stayed)) { known = stands.version; return; } } catch { /* asked again then */ }
   if (ask) { if (ask.place.version === stands.version) return; ask.box.remove(); }
-  const device = stands.device || 'other device', page = stands.page + 1;
+  // Two of a kind cannot be told apart, nor from this one read earlier.
+  const on = stands.device === data.device ? '' : ' on the ' + (stands.device || 'other device'), page = stands.page + 1;
   const box = document.createElement('aside');
   box.className = 'read-ask';
   box.setAttribute('aria-label', 'Another device is further');
   const text = document.createElement('p'), strong = document.createElement('strong'), small = document.createElement('small');
-  strong.textContent = stands.finished && page >= total ? 'Read to the end on the ' + device + '. Go there?' : 'Continue from page ' + page + ' on the ' + device + '?';
-  small.textContent = 'Read there ' + stands.when + '. Here: page ' + (shownLast + 1) + '.';
+  strong.textContent = stands.finished && page >= total ? 'Read to the end' + on + '. Go there?' : 'Continue from page ' + page + on + '?';
+  small.textContent = (on ? 'Read there ' : 'Last read ') + stands.when + '. Here: page ' + (shownLast + 1) + '.';
   text.append(strong, small);
   const actions = document.createElement('div');
   actions.className = 'actions';
