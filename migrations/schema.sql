@@ -316,6 +316,32 @@ CREATE TABLE reader.progress (
 
 ALTER TABLE reader.progress OWNER TO mangrove_owner;
 
+-- Name: reading_settings; Type: TABLE; Schema: reader; Owner: mangrove_owner
+
+CREATE TABLE reader.reading_settings (
+    user_id bigint NOT NULL,
+    title_id bigint,
+    mode text NOT NULL,
+    direction text NOT NULL,
+    fit text NOT NULL,
+    background text NOT NULL,
+    gap text NOT NULL,
+    cover text NOT NULL,
+    changed_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT reading_settings_background_check CHECK ((background = ANY (ARRAY['black'::text, 'grey'::text, 'paper'::text, 'white'::text]))),
+    CONSTRAINT reading_settings_cover_check CHECK ((cover = ANY (ARRAY['alone'::text, 'paired'::text]))),
+    CONSTRAINT reading_settings_direction_check CHECK ((direction = ANY (ARRAY['ltr'::text, 'rtl'::text]))),
+    CONSTRAINT reading_settings_fit_check CHECK ((fit = ANY (ARRAY['both'::text, 'width'::text, 'height'::text, 'original'::text]))),
+    CONSTRAINT reading_settings_gap_check CHECK ((gap = ANY (ARRAY['none'::text, 'narrow'::text, 'wide'::text]))),
+    CONSTRAINT reading_settings_mode_check CHECK ((mode = ANY (ARRAY['auto'::text, 'single'::text, 'double'::text, 'vertical'::text, 'strip'::text])))
+);
+
+ALTER TABLE reader.reading_settings OWNER TO mangrove_owner;
+
+-- Name: COLUMN reading_settings.cover; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.reading_settings.cover IS 'whether the first page of a chapter stands alone in double page, or beside the second';
+
 -- Name: sessions; Type: TABLE; Schema: reader; Owner: mangrove_owner
 
 CREATE TABLE reader.sessions (
@@ -1252,6 +1278,14 @@ CREATE INDEX notifications_seen_at_idx ON reader.notifications USING btree (seen
 
 CREATE INDEX progress_recent ON reader.progress USING btree (user_id, changed_at DESC);
 
+-- Name: reading_settings_every; Type: INDEX; Schema: reader; Owner: mangrove_owner
+
+CREATE UNIQUE INDEX reading_settings_every ON reader.reading_settings USING btree (user_id) WHERE (title_id IS NULL);
+
+-- Name: reading_settings_title; Type: INDEX; Schema: reader; Owner: mangrove_owner
+
+CREATE UNIQUE INDEX reading_settings_title ON reader.reading_settings USING btree (user_id, title_id) WHERE (title_id IS NOT NULL);
+
 -- Name: sessions_expiry; Type: INDEX; Schema: reader; Owner: mangrove_owner
 
 CREATE INDEX sessions_expiry ON reader.sessions USING btree (expires_at);
@@ -1367,6 +1401,16 @@ ALTER TABLE ONLY reader.progress
 
 ALTER TABLE ONLY reader.progress
     ADD CONSTRAINT progress_user_id_fkey FOREIGN KEY (user_id) REFERENCES reader.users(id) ON DELETE CASCADE;
+
+-- Name: reading_settings reading_settings_title_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.reading_settings
+    ADD CONSTRAINT reading_settings_title_id_fkey FOREIGN KEY (title_id) REFERENCES reader.titles(id) ON DELETE CASCADE;
+
+-- Name: reading_settings reading_settings_user_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.reading_settings
+    ADD CONSTRAINT reading_settings_user_id_fkey FOREIGN KEY (user_id) REFERENCES reader.users(id) ON DELETE CASCADE;
 
 -- Name: sessions sessions_user_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
 
@@ -1494,6 +1538,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.pages TO mangrove_reader;
 -- Name: TABLE progress; Type: ACL; Schema: reader; Owner: mangrove_owner
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.progress TO mangrove_reader;
+
+-- Name: TABLE reading_settings; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.reading_settings TO mangrove_reader;
 
 -- Name: TABLE sessions; Type: ACL; Schema: reader; Owner: mangrove_owner
 

@@ -75,6 +75,8 @@ func (m *mangrove) visit(name string, s screen) *visitor {
 	}
 	v.ok("set the screen", page.SetViewport(&proto.EmulationSetDeviceMetricsOverride{Width: s.width, Height: s.height, DeviceScaleFactor: scale, Mobile: s.touch}))
 	if s.touch {
+		// By this word the reader tells a phone from a computer.
+		v.ok("be a phone", page.SetUserAgent(&proto.NetworkSetUserAgentOverride{UserAgent: "Mozilla/5.0 (Linux; Android 14) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Mobile Safari/537.36"}))
 		points := 5
 		v.ok("set touch", proto.EmulationSetTouchEmulationEnabled{Enabled: true, MaxTouchPoints: &points}.Call(page))
 	}

@@ -18,19 +18,24 @@ type Mark struct {
 	UserID, BookID int64
 	// Page counts from 0.
 	Page int
-	// Asked is true when the person themself just turned to this page here. A
-	// mark that is not (an old tab, a queue sent late) never goes backwards.
-	Asked  bool
+	// Asked is true when the person themself turned to this page; opening an
+	// address is not asking.
+	Asked bool
+	// Known is the Version of the place that the device last knew, zero for none.
+	// A mark that goes backwards must name the place it goes back from, so that an
+	// old tab or a queue sent late cannot undo what was read elsewhere.
+	Known  time.Time
 	Device string
 }
 
 // Place is how far one person is in one book.
 type Place struct {
 	// Begun is false when nothing was ever read; the rest is zero then.
-	Begun     bool
-	Page      int
-	Finished  bool
-	Device    string
+	Begun    bool
+	Page     int
+	Finished bool
+	Device   string
+	// ChangedAt grows with every change, so that it is the place's version too.
 	ChangedAt time.Time
 }
 
@@ -40,10 +45,13 @@ type Store interface {
 	// that stands afterwards; fault.NotFound when there is no such page.
 	//
 	//   - the last page seen makes a book finished, and nothing unmakes it;
-	//   - a mark further on is taken; one further back only if Asked.
+	//   - a mark further on is taken; one further back only if Asked and if
+	//     nothing has changed the place since the device knew it.
 	SaveMark(ctx context.Context, m Mark) (Place, error)
-	// SetFinished marks a book read or unread; unread forgets the place.
-	SetFinished(ctx context.Context, userID, bookID int64, finished bool) error
+	// SetFinished marks books of one title read or unread; unread forgets the
+	// places. Books of other titles are left alone, and so is a place that says so
+	// already.
+	SetFinished(ctx context.Context, userID, titleID int64, bookIDs []int64, finished bool) error
 }
 
 // Shelved is a book with one person's place in it.
@@ -86,7 +94,8 @@ func Resume(books []Shelved) (next Next, ok bool) {
 	}
 	latest := -1
 	for i, b := range here {
-		if b.Place.Begun && (latest < 0 || b.Place.ChangedAt.After(here[latest].Place.ChangedAt)) {
+		// A range marked read has one time: the last of it counts.
+		if b.Place.Begun && (latest < 0 || !b.Place.ChangedAt.Before(here[latest].Place.ChangedAt)) {
 			latest = i
 		}
 	}

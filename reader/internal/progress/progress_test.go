@@ -32,6 +32,8 @@ func TestResume(t *testing.T) {
 		{name: "the next after the last finished", books: []Shelved{book(1, Place{}), book(2, read(2)), book(3, Place{})}, kind: Continue, id: 3},
 		{name: "back to one that was skipped", books: []Shelved{book(1, Place{}), book(2, read(2))}, kind: Continue, id: 1},
 		{name: "a gone chapter is passed over", books: []Shelved{book(1, read(1)), gone(book(2, Place{})), book(3, Place{})}, kind: Continue, id: 3},
+		{name: "the next after a range marked at once", books: []Shelved{book(1, read(3)), book(2, read(3)), book(3, Place{})}, kind: Continue, id: 3},
+		{name: "a range in the middle leaves what is before it for later", books: []Shelved{book(1, Place{}), book(2, read(3)), book(3, read(3)), book(4, Place{})}, kind: Continue, id: 4},
 		{name: "all read", books: []Shelved{book(1, read(1)), book(2, read(2))}, kind: Again, id: 1},
 	} {
 		next, ok := Resume(tt.books)

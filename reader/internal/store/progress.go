@@ -17,17 +17,17 @@ func (s *Store) SaveMark(ctx context.Context, m progress.Mark) (progress.Place, 
 	if m.Page < 0 {
 		return p, fault.Newf(fault.NotFound, "save", "progress", "page %d", m.Page)
 	}
-	err := s.pool.QueryRow(ctx, s.sql.Get("SaveMark"), m.UserID, m.BookID, m.Page, m.Asked, m.Device).Scan(&p.Page, &p.Finished, &p.Device, &p.ChangedAt)
+	err := s.pool.QueryRow(ctx, s.sql.Get("SaveMark"), m.UserID, m.BookID, m.Page, m.Asked, m.Device, m.Known).Scan(&p.Page, &p.Finished, &p.Device, &p.ChangedAt)
 	return p, wrap("save", "progress", err)
 }
 
-// SetFinished marks a book read or unread.
-func (s *Store) SetFinished(ctx context.Context, userID, bookID int64, finished bool) error {
+// SetFinished marks books of one title read or unread.
+func (s *Store) SetFinished(ctx context.Context, userID, titleID int64, bookIDs []int64, finished bool) error {
 	name := "SetUnread"
 	if finished {
 		name = "SetRead"
 	}
-	_, err := s.pool.Exec(ctx, s.sql.Get(name), userID, bookID)
+	_, err := s.pool.Exec(ctx, s.sql.Get(name), userID, titleID, bookIDs)
 	return wrap("save", "progress", err)
 }
 

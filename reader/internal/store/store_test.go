@@ -308,24 +308,35 @@ func TestProgressRules(t *testing.T) {
 	u := claimed(t, s, "mo")
 	apply(t, s, "e", 1, true, chapter(1, "c1", "1", 5))
 	ids, _ := here(t, s, u.ID)
+	// A mark names the place it was made from: that of the mark before last, or none.
+	const (
+		current = "the place as it stands"
+		old     = "the place before"
+		none    = ""
+	)
+	known := map[string]time.Time{}
 	for _, tt := range []struct {
 		name     string
 		page     int
 		asked    bool
+		known    string
 		want     int
 		finished bool
 		err      fault.Class
 	}{
-		{"a page", 2, true, 2, false, ""},
-		{"an old tab does not go back", 0, false, 2, false, ""},
-		{"the person does", 1, true, 1, false, ""},
-		{"further on from anywhere", 3, false, 3, false, ""},
-		{"the last page finishes", 4, true, 4, true, ""},
-		{"reading it again does not unfinish", 0, true, 0, true, ""},
-		{"a page it does not have", 5, true, 0, false, fault.NotFound},
-		{"a negative page", -1, true, 0, false, fault.NotFound},
+		{"a page", 1, true, none, 1, false, ""},
+		{"the next", 2, true, current, 2, false, ""},
+		{"an old tab that opens does not go back", 0, false, current, 2, false, ""},
+		{"an old tab in which a page is turned does not go back", 1, true, old, 2, false, ""},
+		{"nor does one that knew of no place", 1, true, none, 2, false, ""},
+		{"the person does", 1, true, current, 1, false, ""},
+		{"further on from anywhere", 3, false, none, 3, false, ""},
+		{"the last page finishes", 4, true, old, 4, true, ""},
+		{"reading it again does not unfinish", 0, true, current, 0, true, ""},
+		{"a page it does not have", 5, true, current, 0, false, fault.NotFound},
+		{"a negative page", -1, true, current, 0, false, fault.NotFound},
 	} {
-		got, err := s.SaveMark(ctx, progress.Mark{UserID: u.ID, BookID: ids[0], Page: tt.page, Asked: tt.asked, Device: "phone"})
+		got, err := s.SaveMark(ctx, progress.Mark{UserID: u.ID, BookID: ids[0], Page: tt.page, Asked: tt.asked, Known: known[tt.known], Device: "phone"})
 		if fault.Of(err) != tt.err {
 			t.Errorf("%s: got error %v, want class %q", tt.name, err, tt.err)
 			continue
@@ -333,14 +344,54 @@ func TestProgressRules(t *testing.T) {
 		if err == nil && (got.Page != tt.want || got.Finished != tt.finished) {
 			t.Errorf("%s: got page %d finished %v, want %d %v", tt.name, got.Page, got.Finished, tt.want, tt.finished)
 		}
+		if err == nil && !got.ChangedAt.Equal(known[current]) {
+			known[old], known[current] = known[current], got.ChangedAt
+		}
 	}
-	if err := s.SetFinished(ctx, u.ID, ids[0], false); err != nil {
+}
+
+func TestRangesMarkedRead(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	ctx := context.Background()
+	u := claimed(t, s, "mo")
+	apply(t, s, "e", 1, true, chapter(1, "c1", "1", 5), chapter(2, "c2", "2", 5), chapter(3, "c3", "3", 1))
+	ids, _ := here(t, s, u.ID)
+	if _, err := s.SaveMark(ctx, progress.Mark{UserID: u.ID, BookID: ids[0], Page: 4}); err != nil {
 		t.Fatal(err)
 	}
-	books, _ := s.Shelved(ctx, 1, u.ID)
-	if books[0].Place.Begun {
-		t.Error("marked unread, and still begun")
+	before, _ := s.Shelved(ctx, 1, u.ID)
+	says := func(want ...bool) {
+		t.Helper()
+		books, err := s.Shelved(ctx, 1, u.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, b := range books {
+			if b.Place.Finished != want[i] || b.Place.Begun != want[i] || want[i] && b.Place.Page != b.PageCount-1 {
+				t.Errorf("chapter %s: %+v, want read %v", b.Number, b.Place, want[i])
+			}
+		}
 	}
+	set := func(title int64, finished bool, books ...int64) {
+		t.Helper()
+		if err := s.SetFinished(ctx, u.ID, title, books, finished); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set(1, true)
+	says(true, false, false)
+	set(2, true, ids...)
+	says(true, false, false)
+	set(1, true, append(ids[:2:2], 99)...)
+	says(true, true, false)
+	if after, _ := s.Shelved(ctx, 1, u.ID); !after[0].Place.ChangedAt.Equal(before[0].Place.ChangedAt) {
+		t.Error("a chapter read before was read again by marking a range")
+	}
+	set(2, false, ids...)
+	says(true, true, false)
+	set(1, false, ids[1:]...)
+	says(true, false, false)
 }
 
 func TestShelf(t *testing.T) {

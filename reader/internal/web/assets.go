@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"encoding/json"
 	"io/fs"
 	"mime"
 	"net/http"
@@ -40,11 +41,16 @@ func loadAssets() (assets, error) {
 		if err != nil {
 			return err
 		}
-		sum := sha256.Sum256(data)
-		out[name] = asset{data, mediaType(name), "/static/" + hex.EncodeToString(sum[:])[:12] + "/" + name}
+		out[name] = asset{data, mediaType(name), "/static/" + digest(data) + "/" + name}
 		return nil
 	})
 	return out, err
+}
+
+// digest names a content in an address.
+func digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])[:12]
 }
 
 // mediaType is fixed here: the machine's own table differs from one to the next.
@@ -86,12 +92,41 @@ func (s *Server) favicon(w http.ResponseWriter, _ *http.Request) error {
 	return nil
 }
 
-// manifest lets a phone put Mangrove on its home screen.
+// manifest lets a phone or a computer install Mangrove.
 func (s *Server) manifest(w http.ResponseWriter, r *http.Request) error {
+	base := basePath(r)
+	type icon struct {
+		Src     string `json:"src"`
+		Sizes   string `json:"sizes"`
+		Type    string `json:"type"`
+		Purpose string `json:"purpose"`
+	}
+	type shortcut struct {
+		Name string `json:"name"`
+		URL  string `json:"url"`
+	}
+	m := struct {
+		ID         string     `json:"id"`
+		Name       string     `json:"name"`
+		ShortName  string     `json:"short_name"`
+		StartURL   string     `json:"start_url"`
+		Scope      string     `json:"scope"`
+		Display    string     `json:"display"`
+		Background string     `json:"background_color"`
+		Theme      string     `json:"theme_color"`
+		Icons      []icon     `json:"icons"`
+		Shortcuts  []shortcut `json:"shortcuts"`
+	}{
+		ID: base + "/", Name: "Mangrove", ShortName: "Mangrove", StartURL: base + "/", Scope: base + "/", Display: "standalone", Background: "#0e1312", Theme: "#0b3a2f",
+		Shortcuts: []shortcut{{"Library", base + "/library"}, {"On this device", base + "/saved"}},
+	}
+	for _, i := range []struct{ file, sizes, purpose string }{
+		{"mark.svg", "any", "any"}, {"icon-192.png", "192x192", "any"}, {"icon-512.png", "512x512", "any"}, {"icon-maskable.png", "512x512", "maskable"},
+	} {
+		a := s.assets[i.file]
+		m.Icons = append(m.Icons, icon{base + a.address, i.sizes, a.mediaType, i.purpose})
+	}
 	w.Header().Set("Content-Type", "application/manifest+json")
-	w.Header().Set("Cache-Control", "public, max-age=86400")
-	_, _ = w.Write([]byte(`{"name":"Mangrove","short_name":"Mangrove","start_url":"` + basePath(r) + `/","scope":"` + basePath(r) + `/","display":"standalone",` +
-		`"background_color":"#0e1312","theme_color":"#0b3a2f","icons":[{"src":"` + basePath(r) + s.assets["mark.svg"].address +
-		`","sizes":"any","type":"image/svg+xml","purpose":"any"}]}`))
-	return nil
+	w.Header().Set("Cache-Control", "no-cache")
+	return json.NewEncoder(w).Encode(m)
 }

@@ -126,9 +126,15 @@ func (s *Server) refuseGate(w http.ResponseWriter, r *http.Request, form string,
 	return nil
 }
 
+// signOut leaves nothing on the device either: what the browser and its worker kept
+// goes. Browsers heed that only where they are sure of the server, and there alone
+// they say where a request comes from; elsewhere they would complain about it.
 func (s *Server) signOut(w http.ResponseWriter, r *http.Request) error {
 	if err := s.Accounts.End(w, r); err != nil {
 		return err
+	}
+	if r.Header.Get("Sec-Fetch-Site") != "" {
+		w.Header().Set("Clear-Site-Data", `"cache", "storage"`)
 	}
 	return redirect(w, r, "/sign-in")
 }

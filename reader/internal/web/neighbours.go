@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mangrove/internal/fault"
+	"mangrove/reader/internal/account"
 	"mangrove/reader/internal/catalog"
 	"mangrove/reader/internal/progress"
 	"mangrove/reader/internal/scraperclient"
@@ -14,12 +15,25 @@ import (
 
 type bookLink struct{ Href, Label string }
 
-// missing says why there is no next chapter to read.
-type missing struct{ Heading, Text, Tone, Icon string }
+// missing says why there is no next chapter to read, and what can be done.
+type missing struct {
+	Heading, Text, Tone, Icon string
+	Act                       *missingAct
+}
+
+// missingAct is one thing to do about it: a link, or a form of one button.
+type missingAct struct {
+	Label, Href, Post string
+}
+
+// lookAct asks for a Forced Poll.
+func lookAct(title catalog.Title) *missingAct {
+	return &missingAct{Label: "Look now", Post: siteAddress(titleKey(title)) + "/poll"}
+}
 
 // neighbours finds the chapters before and after, and why the one after is
 // missing if it is.
-func (s *Server) neighbours(ctx context.Context, v *readView, books []progress.Shelved, at int, title catalog.Title) {
+func (s *Server) neighbours(ctx context.Context, u account.User, v *readView, books []progress.Shelved, at int, title catalog.Title) error {
 	link := func(b progress.Shelved) *bookLink {
 		return &bookLink{Href: readAddress(b.ID, 0), Label: upperFirst(chapterName(b.Number, b.Name))}
 	}
@@ -40,18 +54,23 @@ func (s *Server) neighbours(ctx context.Context, v *readView, books []progress.S
 	limited, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	now := time.Now()
+	_, follows, err := s.Shelves.Wish(ctx, u.ID, titleKey(title))
+	if err != nil {
+		return err
+	}
 	st, err := s.Scraper.GetSeries(limited, titleKey(title))
 	if err == nil {
 		if c, ok := following(st.Chapters, books[at].Book, next); ok {
 			v.Missing = missingWords(c, st, now)
+			v.Missing.Act = actOn(c, st, u, title, follows)
 		}
 	}
 	if next != nil {
-		v.NextBook = link(*next)
-		return
+		v.NextBook, v.nextID, v.nextPages, v.nextFingerprint = link(*next), next.ID, next.PageCount, next.Fingerprint
+		return nil
 	}
 	if v.Missing != nil {
-		return
+		return nil
 	}
 	v.Missing = &missing{Heading: "That was the newest chapter", Icon: "check", Tone: "quiet"}
 	switch {
@@ -60,11 +79,34 @@ func (s *Server) neighbours(ctx context.Context, v *readView, books []progress.S
 		v.Missing.Text = "Scraper: unreachable since " + Clock(p.Since, now) + ". New chapters come when it is back."
 	case err != nil || title.Status == "completed":
 		v.Missing.Text = "There is nothing after it here."
+	case follows && !st.ForcedPoll.IsZero():
+		v.Missing.Text = "You asked to look for the next one; that comes in the next Pass."
 	case !st.NextPollAt.IsZero() && st.NextPollAt.After(now):
 		v.Missing.Text = "Mangrove looks for the next one about " + Clock(st.NextPollAt, now) + "."
+		v.Missing.Act = lookAct(title)
+	case follows:
+		v.Missing.Text = "Mangrove looks for the next one soon."
+		v.Missing.Act = lookAct(title)
 	default:
 		v.Missing.Text = "Mangrove looks for the next one when the Series is followed."
+		v.Missing.Act = &missingAct{Label: "Follow", Post: siteAddress(titleKey(title)) + "/follow"}
 	}
+	return nil
+}
+
+// actOn is what one person can do about a chapter that the Site lists and the
+// library lacks: nil where it comes by itself or somebody else has to act.
+func actOn(c scraperclient.Chapter, st scraperclient.State, u account.User, title catalog.Title, follows bool) *missingAct {
+	running := st.Job != nil && st.Job.State != "done" && st.Job.State != "cancelled"
+	switch {
+	case st.Job != nil && u.Role == account.Administrator && (running || c.DownloadState == "set_aside"):
+		return &missingAct{Label: "See the download", Href: jobAddress(st.Job.ID)}
+	case running:
+		return nil
+	case !follows:
+		return &missingAct{Label: "Follow and download", Post: siteAddress(titleKey(title)) + "/follow"}
+	}
+	return lookAct(title)
 }
 
 // following finds the first chapter after current that the Site lists and the

@@ -49,7 +49,7 @@ func TestAnnouncedChaptersComeFirst(t *testing.T) {
 		t.Errorf("the rail is %s", got)
 	}
 	// What is finished is not new; what has not arrived still is.
-	s.post(mo, "/read/1/finished", map[string][]string{"finished": {"1"}})
+	s.post(mo, "/sites/sample/s/finished", map[string][]string{"book": {"1"}, "finished": {"1"}})
 	got = rail()
 	has(t, got, `href="/series/1"`, "Chapter 2 · not here yet", `class="badge">1<`)
 	s.scraper.Stop()

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -61,32 +62,50 @@ func TestFromClaimToReading(t *testing.T) {
 		t.Errorf("page 3: %d %s", resp.StatusCode, resp.Header.Get("Content-Type"))
 	}
 
+	var known int64
 	save := func(body string) string {
 		t.Helper()
 		resp, got := s.do(mo, s.request(http.MethodPost, "/read/1/progress", body, "Content-Type", "application/json"))
 		if resp.StatusCode != http.StatusOK {
 			t.Fatalf("save %s: %d", body, resp.StatusCode)
 		}
-		return strings.TrimSpace(got)
+		var place placeData
+		if err := json.Unmarshal([]byte(got), &place); err != nil || place.Version == 0 || place.When == "" || place.Device != "computer" {
+			t.Fatalf("save %s: %s, %v", body, got, err)
+		}
+		known = place.Version
+		return fmt.Sprintf("page %d, read %t", place.Page, place.Finished)
 	}
-	if got := save(`{"page":1,"asked":true}`); got != `{"finished":false,"page":1}` {
+	if got := save(`{"page":1,"asked":true}`); got != "page 1, read false" {
 		t.Error(got)
 	}
+	first := known
 	_, body = s.get(mo, "/series/1")
 	has(t, body, "Continue chapter 1, page 2", "Read to page 2 of 3")
 	_, body = s.get(mo, "/")
 	has(t, body, "Continue reading", `href="/read/1?page=2"`, "1 page left")
 	_, body = s.get(mo, "/read/1")
 	has(t, body, "2 / 3")
-	if got := save(`{"page":0}`); got != `{"finished":false,"page":1}` {
+	if got := save(`{"page":0}`); got != "page 1, read false" {
 		t.Errorf("an old tab moved the place: %s", got)
 	}
-	if got := save(`{"page":2}`); got != `{"finished":true,"page":2}` {
+	if got := save(fmt.Sprintf(`{"page":0,"asked":true,"known":%d}`, known)); got != "page 0, read false" {
+		t.Errorf("turning back where one was: %s", got)
+	}
+	if got := save(`{"page":1}`); got != "page 1, read false" {
+		t.Error(got)
+	}
+	if got := save(fmt.Sprintf(`{"page":0,"asked":true,"known":%d}`, first)); got != "page 1, read false" {
+		t.Errorf("an old tab in which a page was turned moved the place: %s", got)
+	}
+	_, body = s.get(mo, "/read/1?page=1")
+	has(t, body, "Page 2 on the computer", fmt.Sprintf(`name="known" value="%d"`, known))
+	if got := save(`{"page":2}`); got != "page 2, read true" {
 		t.Error(got)
 	}
 	_, body = s.get(mo, "/series/1")
 	has(t, body, "Read again from chapter 1", `class="ch done"`)
-	resp, _ = s.post(mo, "/read/1/finished", url.Values{})
+	resp, _ = s.post(mo, "/sites/sample/s/finished", url.Values{"book": {"1"}})
 	if resp.Header.Get("Location") != "/series/1" {
 		t.Errorf("marking unread leads to %q", resp.Header.Get("Location"))
 	}

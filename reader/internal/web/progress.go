@@ -6,18 +6,39 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"mangrove/reader/internal/progress"
 )
 
-// mark is one place to save, as the script sends it. Page counts from 0.
+// mark is one place to save, as the script sends it. Page counts from 0; Known is
+// the version of the place that the device last heard of, 0 for none.
 type mark struct {
-	Page  *int `json:"page"`
-	Asked bool `json:"asked"`
+	Page  *int  `json:"page"`
+	Asked bool  `json:"asked"`
+	Known int64 `json:"known"`
+}
+
+// placeData is a place as the script hears it.
+type placeData struct {
+	Page     int  `json:"page"`
+	Finished bool `json:"finished"`
+	// Version is what a later mark has to know to go back from here.
+	Version int64  `json:"version"`
+	Device  string `json:"device"`
+	When    string `json:"when"`
+}
+
+func placeOf(p progress.Place, now time.Time) placeData {
+	if !p.Begun {
+		return placeData{Page: -1}
+	}
+	return placeData{Page: p.Page, Finished: p.Finished, Version: p.ChangedAt.UnixMicro(), Device: p.Device, When: Clock(p.ChangedAt, now)}
 }
 
 // saveProgress takes a place as JSON from the script, or as a form, which then
-// leads to the page.
+// leads to the page. Its answer is the place that stands: where that is another,
+// somebody read on elsewhere, and the person is asked.
 func (s *Server) saveProgress(w http.ResponseWriter, r *http.Request) error {
 	id, err := number(r.PathValue("book"))
 	if err != nil {
@@ -42,6 +63,10 @@ func (s *Server) saveProgress(w http.ResponseWriter, r *http.Request) error {
 		}
 		page := int(n - 1)
 		m, form = mark{Page: &page, Asked: true}, true
+		// Without it the form goes on and never back.
+		if m.Known, err = number(r.PostFormValue("known")); err != nil {
+			m.Known = 0
+		}
 	default:
 		s.plain(w, http.StatusUnsupportedMediaType, "Send a place as JSON or as a form.")
 		return nil
@@ -50,7 +75,7 @@ func (s *Server) saveProgress(w http.ResponseWriter, r *http.Request) error {
 		return notFound("a page")
 	}
 	place, err := s.Shelves.SaveMark(r.Context(), progress.Mark{
-		UserID: who(r).ID, BookID: id, Page: *m.Page, Asked: m.Asked, Device: device(r.UserAgent()),
+		UserID: who(r).ID, BookID: id, Page: *m.Page, Asked: m.Asked, Known: time.UnixMicro(m.Known), Device: device(r.UserAgent()),
 	})
 	if err != nil {
 		return err
@@ -59,26 +84,31 @@ func (s *Server) saveProgress(w http.ResponseWriter, r *http.Request) error {
 		return redirect(w, r, fmt.Sprintf("/read/%d?page=%d", id, *m.Page+1))
 	}
 	w.Header().Set("Content-Type", "application/json")
-	return json.NewEncoder(w).Encode(map[string]any{"page": place.Page, "finished": place.Finished})
+	return json.NewEncoder(w).Encode(placeOf(place, time.Now()))
 }
 
-// setFinished marks a chapter read or unread and leads back to its Series.
+// setFinished marks the chapters of a Series that are ticked read or unread, and
+// leads back to it. Of another Series nothing is marked.
 func (s *Server) setFinished(w http.ResponseWriter, r *http.Request) error {
-	id, err := number(r.PathValue("book"))
-	if err != nil {
-		return err
-	}
 	if err := parseForm(r); err != nil {
 		return err
 	}
-	book, err := s.Shelves.Book(r.Context(), id)
+	title, err := s.Shelves.TitleByKey(r.Context(), keyOf(r))
 	if err != nil {
 		return err
 	}
-	if err := s.Shelves.SetFinished(r.Context(), who(r).ID, id, r.PostFormValue("finished") != ""); err != nil {
+	var books []int64
+	for _, text := range r.PostForm["book"] {
+		id, err := number(text)
+		if err != nil {
+			return invalid("a chapter")
+		}
+		books = append(books, id)
+	}
+	if err := s.Shelves.SetFinished(r.Context(), who(r).ID, title.ID, books, r.PostFormValue("finished") != ""); err != nil {
 		return err
 	}
-	return redirect(w, r, seriesAddress(book.TitleID))
+	return redirect(w, r, seriesAddress(title.ID))
 }
 
 // device is a word for the kind of machine, good enough to ask "continue from

@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
 	"mangrove/internal/fault"
 	"mangrove/reader/internal/catalog"
 	"mangrove/reader/internal/progress"
+	"mangrove/reader/internal/reading"
 )
 
 // readView is the reading view of one book.
@@ -20,6 +22,7 @@ type readView struct {
 	EndOf          string
 	Credit         string
 	Back           string
+	UserID         int64
 	BookID         int64
 	TitleID        int64
 	Direction      string
@@ -34,54 +37,79 @@ type readView struct {
 	Problem        string
 	SaveTo         string
 	LastPageOfBook bool
+	// Known is the version of the person's place, for the form without script.
+	Known int64
+	// Further is the page, from 1, at which the person is on another device, 0 where
+	// that is not further than the page shown.
+	Further       int
+	FurtherDevice string
+
+	nextID          int64
+	nextPages       int
+	nextFingerprint string
 }
 
 // readData is what the script needs: the address of each page and its size, so
 // that nothing jumps when a picture arrives.
 type readData struct {
-	Book      int64    `json:"book"`
-	Title     int64    `json:"title"`
-	Version   string   `json:"version"`
-	Page      int      `json:"page"`
-	Stored    int      `json:"stored"`
-	Finished  bool     `json:"finished"`
-	Device    string   `json:"device"`
-	When      string   `json:"when"`
-	Asked     bool     `json:"asked"`
-	Direction string   `json:"direction"`
-	Sizes     [][2]int `json:"sizes"`
-	Next      string   `json:"next"`
-	Prev      string   `json:"prev"`
+	User  int64 `json:"user"`
+	Book  int64 `json:"book"`
+	Title int64 `json:"title"`
+	// File changes with the file that the pages come from.
+	File string `json:"file"`
+	// Page is shown first; Asked says that the address named it.
+	Page  int       `json:"page"`
+	Asked bool      `json:"asked"`
+	Place placeData `json:"place"`
+	// Device is what this one is called elsewhere.
+	Device   string      `json:"device"`
+	Settings readingData `json:"settings"`
+	Sizes    [][2]int    `json:"sizes"`
+	Next     string      `json:"next"`
+	Prev     string      `json:"prev"`
+	// Ahead are the first pages of the next chapter.
+	Ahead []string `json:"ahead"`
+}
+
+// opened is a book that a request names, with its title and the books around it.
+type opened struct {
+	book  catalog.Book
+	title catalog.Title
+	// books are those of the title in reading order; at is where book stands.
+	books []progress.Shelved
+	at    int
+}
+
+func (s *Server) opened(r *http.Request) (opened, error) {
+	var o opened
+	id, err := number(r.PathValue("book"))
+	if err != nil {
+		return o, err
+	}
+	if o.book, err = s.Shelves.Book(r.Context(), id); err != nil {
+		return o, err
+	}
+	if o.title, err = s.Shelves.Title(r.Context(), o.book.TitleID); err != nil {
+		return o, err
+	}
+	if o.books, err = s.Shelves.Shelved(r.Context(), o.title.ID, who(r).ID); err != nil {
+		return o, err
+	}
+	o.at = max(0, slices.IndexFunc(o.books, func(b progress.Shelved) bool { return b.ID == id }))
+	return o, nil
 }
 
 // read shows a book at ?page, or where the person was.
 func (s *Server) read(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	id, err := number(r.PathValue("book"))
+	o, err := s.opened(r)
 	if err != nil {
 		return err
 	}
-	book, err := s.Shelves.Book(ctx, id)
-	if err != nil {
-		return err
-	}
-	title, err := s.Shelves.Title(ctx, book.TitleID)
-	if err != nil {
-		return err
-	}
-	books, err := s.Shelves.Shelved(ctx, title.ID, who(r).ID)
-	if err != nil {
-		return err
-	}
-	at := 0
-	for i := range books {
-		if books[i].ID == id {
-			at = i
-		}
-	}
+	id, book, title, books, at := o.book.ID, o.book, o.title, o.books, o.at
 	v := readView{
 		Name: title.Name, Chapter: upperFirst(chapterName(book.Number, "")), EndOf: chapterName(book.Number, book.Name), Credit: title.License, Back: seriesAddress(title.ID),
-		BookID: id, TitleID: title.ID, Direction: title.Direction, SaveTo: "/read/" + strconv.FormatInt(id, 10) + "/progress",
+		UserID: who(r).ID, BookID: id, TitleID: title.ID, SaveTo: "/read/" + strconv.FormatInt(id, 10) + "/progress",
 	}
 	switch {
 	case book.Number == "":
@@ -90,9 +118,6 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) error {
 		v.Chapter += " · " + book.Name
 	}
 	v.Title = title.Name + ", " + chapterName(book.Number, book.Name)
-	if v.Direction == "" {
-		v.Direction = "ltr"
-	}
 	list, err := s.pagesOf(ctx, book)
 	switch {
 	case !book.Here():
@@ -104,12 +129,18 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	}
-	s.neighbours(ctx, &v, books, at, title)
+	if err := s.neighbours(ctx, who(r), &v, books, at, title); err != nil {
+		return err
+	}
 	if v.Problem != "" {
 		s.render(w, r, http.StatusOK, "read-problem", v)
 		return nil
 	}
-	if err := v.open(r, book, books[at].Place, list); err != nil {
+	set, err := s.readingSettings(ctx, who(r).ID, title)
+	if err != nil {
+		return err
+	}
+	if err := v.open(r, book, books[at].Place, list, set); err != nil {
 		return err
 	}
 	s.render(w, r, http.StatusOK, "read", v)
@@ -117,16 +148,12 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) error {
 }
 
 // open decides which page is shown first.
-func (v *readView) open(r *http.Request, book catalog.Book, place progress.Place, list []catalog.Page) error {
+func (v *readView) open(r *http.Request, book catalog.Book, place progress.Place, list []catalog.Page, set reading.Settings) error {
 	data := readData{
-		Book: book.ID, Title: book.TitleID, Version: short(book.Fingerprint), Stored: place.Page, Finished: place.Finished, Device: place.Device,
-		Direction: v.Direction,
+		User: who(r).ID, Book: book.ID, Title: book.TitleID, File: short(book.Fingerprint), Place: placeOf(place, time.Now()), Device: device(r.UserAgent()), Settings: readingOf(set),
+		Ahead: []string{},
 	}
-	if place.Begun {
-		data.When = Clock(place.ChangedAt, time.Now())
-	} else {
-		data.Stored = -1
-	}
+	v.Direction = set.Direction
 	page := 0
 	if place.Begun && !place.Finished {
 		page = place.Page
@@ -148,6 +175,13 @@ func (v *readView) open(r *http.Request, book catalog.Book, place progress.Place
 	}
 	if v.PrevBook != nil {
 		data.Prev = v.PrevBook.Href
+	}
+	for n := range min(v.nextPages, 2) {
+		data.Ahead = append(data.Ahead, pageAddress(v.nextID, n, v.nextFingerprint))
+	}
+	v.Known = data.Place.Version
+	if place.Begun && !place.Finished && place.Page > page {
+		v.Further, v.FurtherDevice = place.Page+1, place.Device
 	}
 	text, err := json.Marshal(data)
 	if err != nil {

@@ -27,7 +27,9 @@ type Frame struct {
 	Person string
 	// Initials stand for the person where there is no room for the name.
 	Initials string
-	Scraper  scraperLine
+	// UserID is whom a device keeps for what it keeps for later.
+	UserID  int64
+	Scraper scraperLine
 	// Running counts what waits for a person; nil for those who do not run Mangrove.
 	Running *running
 	Now     time.Time
@@ -50,7 +52,7 @@ func (s *Server) frame(r *http.Request, title, place string) Frame {
 	u := who(r)
 	return Frame{
 		Running: runningOf(u, s.Scraper.Presence()),
-		Title:   title, Place: place, Theme: theme(r), Person: u.Name, Initials: initials(u.Name),
+		Title:   title, Place: place, Theme: theme(r), Person: u.Name, Initials: initials(u.Name), UserID: u.ID,
 		Scraper: lineOf(s.Scraper.Presence(), time.Now()), Now: time.Now(),
 		Guest: u.Role == account.Guest, PlainHTTP: u.Role == account.Administrator && s.plainHTTP(r),
 	}

@@ -23,6 +23,7 @@ import (
 	"mangrove/reader/internal/forwarded"
 	"mangrove/reader/internal/pages"
 	"mangrove/reader/internal/progress"
+	"mangrove/reader/internal/reading"
 	"mangrove/reader/internal/scraperclient"
 )
 
@@ -70,7 +71,9 @@ type Shelves interface {
 	Shelved(ctx context.Context, titleID, userID int64) ([]progress.Shelved, error)
 	RecentTitles(ctx context.Context, userID int64, limit int) ([]int64, error)
 	SaveMark(ctx context.Context, m progress.Mark) (progress.Place, error)
-	SetFinished(ctx context.Context, userID, bookID int64, finished bool) error
+	SetFinished(ctx context.Context, userID, titleID int64, bookIDs []int64, finished bool) error
+	ReadingSettings(ctx context.Context, userID, titleID int64) (s reading.Settings, every, ok bool, err error)
+	SaveReadingSettings(ctx context.Context, userID, titleID int64, s reading.Settings) (reading.Settings, error)
 	Wish(ctx context.Context, userID int64, key scraperclient.Key) (follow.Wish, bool, error)
 	Matching(ctx context.Context, userID int64, query string) ([]catalog.Card, error)
 }

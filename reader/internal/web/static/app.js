@@ -113,8 +113,8 @@ function replace(id, html) {
     if (was) details.open = was.open;
   }
   // A half-filled form stays as the person left it.
-  for (const box of old.querySelectorAll('input[type=checkbox][name=key]:checked')) {
-    for (const again of fresh.querySelectorAll('input[type=checkbox][name=key]')) again.checked = again.checked || again.value === box.value;
+  for (const box of old.querySelectorAll('input[type=checkbox]:is([name=key], [name=book]):checked')) {
+    for (const again of fresh.querySelectorAll('input[type=checkbox][name=' + box.name + ']')) again.checked = again.checked || again.value === box.value;
   }
   for (const field of old.querySelectorAll('input[type=text][id]')) {
     const again = fresh.querySelector('#' + CSS.escape(field.id));

@@ -95,6 +95,7 @@ if (list) {
   new MutationObserver(() => { look(); counted(); }).observe(list, { childList: true, subtree: true });
 
   // ---- keys: off while typing; a tick box is not typing
+  pageKeys.push({ title: 'Worklist', keys: [['j k', 'Down, up'], ['p', 'Poll again'], ['x', 'Select'], ['m', 'Mute or unmute'], ['o', 'Open']] });
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (event.target.closest('input:not([type=checkbox]), select, textarea, [contenteditable]')) return;
