@@ -77,7 +77,7 @@ func (s *Server) neighbours(ctx context.Context, u account.User, v *readView, bo
 	case err != nil && fault.Is(err, fault.Away):
 		p := s.Scraper.Presence()
 		v.Missing.Text = "Scraper: unreachable since " + Clock(p.Since, now) + ". New chapters come when it is back."
-	case err != nil || title.Status == "completed":
+	case err != nil || title.Status == "completed" || titleKey(title).Site == localSite:
 		v.Missing.Text = "There is nothing after it here."
 	case follows && !st.ForcedPoll.IsZero():
 		v.Missing.Text = "You asked to look for the next one; that comes in the next Pass."

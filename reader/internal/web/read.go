@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mangrove/internal/fault"
+	"mangrove/reader/internal/account"
 	"mangrove/reader/internal/catalog"
 	"mangrove/reader/internal/progress"
 	"mangrove/reader/internal/reading"
@@ -131,6 +132,10 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) error {
 	}
 	if err := s.neighbours(ctx, who(r), &v, books, at, title); err != nil {
 		return err
+	}
+	if v.Missing != nil && who(r).Role == account.Guest {
+		// Who only reads can ask for nothing.
+		v.Missing.Act = nil
 	}
 	if v.Problem != "" {
 		s.render(w, r, http.StatusOK, "read-problem", v)
