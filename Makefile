@@ -13,7 +13,7 @@ TAGS := nodynamic
 CLUSTER := go run mangrove/internal/pgtest/cluster --
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test bench faults nightly fuzz vet generate gen-check lint fence tidy tools clean goversion
+.PHONY: help build run test bench faults screenshots nightly fuzz vet generate gen-check lint fence tidy tools clean goversion
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -36,6 +36,10 @@ test: goversion ## Everything that decides whether a change is good
 
 bench: goversion ## Measure the scraper; print a table and write build/bench.json
 	$(CLUSTER) go test -tags "$(TAGS) bench" -count=1 -timeout 900s -v ./scraper/internal/bench | grep -v "^=== "
+
+screenshots: goversion build ## Take the pictures of docs/screenshots anew
+	@mkdir -p $(ROOT)/docs/screenshots
+	SCREENSHOTS=$(ROOT)/docs/screenshots $(CLUSTER) go test -tags $(TAGS) -count=1 -run TestEveryPageIsAccessible ./internal/e2e
 
 nightly: goversion ## Run the random tests a hundred times as long
 	$(CLUSTER) go test -tags $(TAGS) -count=1 -timeout 7200s -run "Model|Newest|Bounds|Apart" ./scraper/... -args -rapid.checks=100000

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -90,9 +91,17 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 
 // wantsPage is false for pictures, scripts, streams and keys, which show no page.
 func wantsPage(r *http.Request) bool {
+	return caller(r).Scope == account.Whole && forWindow(r)
+}
+
+// forWindow reports whether the answer is shown as a page.
+func forWindow(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Dest") {
 	case "", "document":
-		return caller(r).Scope == account.Whole
+		return true
+	case "empty":
+		// The worker asks in the name of the window that shows it.
+		return strings.Contains(r.Header.Get("Accept"), "text/html")
 	}
 	return false
 }

@@ -230,8 +230,7 @@ func (s *Server) askForKey(w http.ResponseWriter, sentence string) {
 
 // turnAway leads a page to where one signs in; anything else is told 401.
 func (s *Server) turnAway(w http.ResponseWriter, r *http.Request, to string) error {
-	dest := r.Header.Get("Sec-Fetch-Dest")
-	if (r.Method == http.MethodGet || r.Method == http.MethodHead) && (dest == "" || dest == "document") {
+	if (r.Method == http.MethodGet || r.Method == http.MethodHead) && forWindow(r) {
 		return redirect(w, r, to)
 	}
 	s.plain(w, http.StatusUnauthorized, "Sign in first.")

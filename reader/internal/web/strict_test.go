@@ -110,3 +110,22 @@ func TestThePlanOfAChapterToKeep(t *testing.T) {
 		t.Errorf("of no chapter: %d", resp.StatusCode)
 	}
 }
+
+// A page that the worker asks for in a window's name is a page, also when it is one
+// that says what went wrong; what a script asks for is a sentence.
+func TestAFailureIsAPageThroughTheWorker(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	mo := s.claim()
+	for accept, page := range map[string]bool{"text/html,application/xhtml+xml": true, "*/*": false} {
+		resp, body := s.do(mo, s.request("GET", "/nowhere", "", "Sec-Fetch-Dest", "empty", "Accept", accept))
+		if resp.StatusCode != 404 || strings.Contains(body, "<h1>There is no such page</h1>") != page {
+			t.Errorf("%s: %d %.80q", accept, resp.StatusCode, body)
+		}
+		// Whoever is signed out meanwhile is led to where one signs in.
+		want := map[bool]int{true: http.StatusSeeOther, false: http.StatusUnauthorized}[page]
+		if resp, _ := s.do(s.anyone, s.request("GET", "/library", "", "Sec-Fetch-Dest", "empty", "Accept", accept)); resp.StatusCode != want {
+			t.Errorf("%s, signed out: %d, want %d", accept, resp.StatusCode, want)
+		}
+	}
+}

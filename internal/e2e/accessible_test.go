@@ -1,0 +1,85 @@
+package e2e
+
+import (
+	_ "embed"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// axe is axe-core 4.14.1, kept whole and unchanged beside its licence (MPL-2.0); it
+// runs in tests only and no page is served with it.
+//
+//go:embed testdata/axe/axe.min.js
+var axe string
+
+// pagesToSee are the pages that are looked at, by the name of their picture.
+func pagesToSee() []struct{ name, path string } {
+	return []struct{ name, path string }{
+		{"home", "/"}, {"library", "/library"}, {"series", "/series/1"}, {"read", "/read/1?page=2"}, {"search", "/search?q=pepper"},
+		{"add", "/add"}, {"saved", "/saved"}, {"me", "/me"}, {"worklist", "/worklist"}, {"lanes", "/lanes"}, {"scraper", "/settings/scraper"},
+		{"job", "/jobs/1"}, {"incidents", "/incidents"}, {"health", "/settings/health"}, {"people", "/settings/people"},
+		{"notifications", "/settings/notifications"}, {"move", "/sites/sample/pepper-and-carrot/move"}, {"nothing", "/nowhere"},
+	}
+}
+
+// TestEveryPageIsAccessible runs axe-core over every page, on a computer in the dark
+// and on a phone in the light: no serious or critical finding (READ-4). With the
+// variable SCREENSHOTS it also leaves a picture of each in that folder.
+func TestEveryPageIsAccessible(t *testing.T) {
+	turn(t)
+	m := newMangrove(t)
+	m.start()
+	ada := m.visit("ada", desktop)
+	ada.readsAloud("dark")
+	ada.seen("claim", "/claim")
+	ada.claim()
+	ada.followTheSample()
+	ada.chaptersHere(3)
+	ada.jobDone("Done, 3 chapters")
+	mo := m.visit("mo", phone)
+	mo.readsAloud("light")
+	mo.seen("sign-in", "/sign-in")
+	mo.signIn()
+	for _, page := range pagesToSee() {
+		ada.seen(page.name, page.path)
+		mo.seen(page.name, page.path)
+	}
+}
+
+// readsAloud makes every page of a window testable, in a colour scheme.
+func (v *visitor) readsAloud(scheme string) {
+	v.t.Helper()
+	_, err := v.page.EvalOnNewDocument(axe)
+	v.ok("take axe along", err)
+	v.ok("choose a colour scheme", proto.EmulationSetEmulatedMedia{Features: []*proto.EmulationMediaFeature{
+		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	}}.Call(v.page))
+}
+
+// seen opens a page, tests it, and takes its picture if pictures are wanted.
+func (v *visitor) seen(name, path string) {
+	v.t.Helper()
+	v.open(path)
+	v.until("its pictures are there", `() => [...document.images].every((i) => i.complete || i.loading === 'lazy')`)
+	found, err := v.ask(`async () => {
+		const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+		const got = await axe.run(document, { resultTypes: ['violations'], runOnly: { type: 'tag', values: tags } });
+		return got.violations.filter((f) => f.impact === 'serious' || f.impact === 'critical')
+			.map((f) => f.id + ': ' + f.nodes.slice(0, 3).map((n) => n.target.join(' ') + ' (' + n.failureSummary.replace(/\s+/g, ' ') + ')').join('; '));
+	}`)
+	v.ok("test "+path, err)
+	for _, f := range found.Arr() {
+		v.t.Errorf("%s for %s: %s", path, v.name, f.Str())
+	}
+	if dir := os.Getenv("SCREENSHOTS"); dir != "" {
+		where := map[bool]string{true: "phone", false: "desktop"}[strings.HasPrefix(v.name, "mo")]
+		quality := 82
+		image, err := v.page.Screenshot(false, &proto.PageCaptureScreenshot{Format: proto.PageCaptureScreenshotFormatJpeg, Quality: &quality})
+		v.ok("take a picture", err)
+		v.ok("keep it", os.WriteFile(filepath.Join(dir, name+"-"+where+".jpg"), image, 0o644))
+	}
+}
