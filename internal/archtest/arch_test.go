@@ -103,6 +103,7 @@ var may = map[string][]string{
 	"supervisor/internal/child":     {"internal/lifeline", "internal/logging", "internal/fault"},
 	"supervisor/internal/journal":   {},
 	"supervisor/internal/probe":     {"internal/grpcserver"},
+	"supervisor/internal/bench":     {},
 	"supervisor/internal/budget":    {"internal/durable", "internal/fault"},
 	"supervisor/internal/service":   {"supervisor/internal/budget", "internal/config"},
 	"supervisor/internal/postgres":  {"supervisor/internal/child", "supervisor/internal/program", "supervisor/internal/service", "internal/config", "internal/durable", "internal/fault", "internal/pgcluster"},

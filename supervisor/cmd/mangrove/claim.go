@@ -11,8 +11,13 @@ import (
 	"time"
 )
 
-// claimEvery is how often the file with the one-time code is looked at.
-const claimEvery = time.Second
+// The file with the one-time code is looked at every claimEvery, and less often once
+// the time has passed in which somebody waits for it.
+const (
+	claimEvery = time.Second
+	claimSoon  = time.Minute
+	claimLater = 15 * time.Second
+)
 
 // watchClaimCode prints the one-time code of READ-3, and again when it changes,
 // until ctx ends. It writes to the console alone: a log would keep the code.
@@ -20,6 +25,7 @@ func watchClaimCode(ctx context.Context, path string, out io.Writer) {
 	printed := ""
 	tick := time.NewTicker(claimEvery)
 	defer tick.Stop()
+	began := time.Now()
 	for {
 		if code := readClaimCode(path); code != "" && code != printed {
 			fmt.Fprintf(out, "One-time code to claim the administrator: %s\n", code)
@@ -29,6 +35,9 @@ func watchClaimCode(ctx context.Context, path string, out io.Writer) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		}
+		if time.Since(began) > claimSoon {
+			tick.Reset(claimLater)
 		}
 	}
 }

@@ -15,8 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sweepEvery is how often orphans are looked at when no signal says so.
-const sweepEvery = time.Second
+// sweepEvery is how often orphans are looked at when no signal says so: the kernel
+// sends one for each that ends, and for each that had ended when it became ours.
+const sweepEvery = time.Minute
 
 // Family is every process below this one, those included that left their
 // parent's group and session: the kernel hands them to us when their parent

@@ -6,6 +6,7 @@ package program
 import (
 	"context"
 	"io"
+	"sync"
 	"syscall"
 	"time"
 
@@ -87,6 +88,11 @@ type Service struct {
 	Family *child.Family
 	// Held says why it must not start now, or ""; nil never holds.
 	Held func() string
+
+	mu sync.Mutex
+	// line leads to the run that was last asked, whose process is asked.
+	asked int
+	line  *probe.Line
 }
 
 // Name is the service's word.
@@ -118,6 +124,16 @@ func (s *Service) Start(_ context.Context, again bool) (service.Process, error) 
 }
 
 // Probe asks for the service's liveness, which no database can take away (SUP-6).
-func (s *Service) Probe(ctx context.Context, _ service.Process) error {
-	return probe.Check(ctx, s.Socket, grpcserver.Liveness)
+// Another run of it is asked over another connection.
+func (s *Service) Probe(ctx context.Context, p service.Process) error {
+	s.mu.Lock()
+	if s.asked != p.PID() {
+		if s.line != nil {
+			s.line.Close()
+		}
+		s.asked, s.line = p.PID(), &probe.Line{Socket: s.Socket}
+	}
+	line := s.line
+	s.mu.Unlock()
+	return line.Check(ctx, grpcserver.Liveness)
 }

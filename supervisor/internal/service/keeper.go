@@ -241,7 +241,9 @@ func (k *Keeper) afterFailure(ctx context.Context, inARow int, what string, line
 		s.NextStart = time.Now().Add(pause(inARow))
 		k.counted(s)
 	})
-	k.asleep(ctx, pause(inARow))
+	if d := pause(inARow); d > 0 {
+		k.asleep(ctx, d)
+	}
 }
 
 // nothing is no act: ctx ended, or the time was up.
