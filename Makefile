@@ -32,7 +32,7 @@ run: goversion ## Install what is missing, build and start Mangrove
 test: goversion ## Everything that decides whether a change is good
 	@deploy/install.sh --test
 	@cd internal/tools && GOWORK=off GOBIN=$(TOOLS) go install github.com/grpc-ecosystem/grpc-health-probe
-	$(CLUSTER) go test -tags $(TAGS) -shuffle=on -count=1 -timeout 300s work
+	$(CLUSTER) go test -tags $(TAGS) -shuffle=on -count=1 -timeout 600s work
 
 bench: goversion build ## Measure scraper and supervisor; print a table and write build/bench.json
 	$(CLUSTER) go test -tags "$(TAGS) bench" -count=1 -timeout 900s -v ./scraper/internal/bench | grep -v "^=== "
