@@ -34,9 +34,10 @@ test: goversion ## Everything that decides whether a change is good
 	@cd internal/tools && GOWORK=off GOBIN=$(TOOLS) go install github.com/grpc-ecosystem/grpc-health-probe
 	$(CLUSTER) go test -tags $(TAGS) -shuffle=on -count=1 -timeout 600s work
 
-bench: goversion build ## Measure scraper and supervisor; print a table and write build/bench.json
+bench: goversion build ## Measure all three programs; print a table and write build/bench.json
 	$(CLUSTER) go test -tags "$(TAGS) bench" -count=1 -timeout 900s -v ./scraper/internal/bench | grep -v "^=== "
 	$(CLUSTER) go test -tags "$(TAGS) bench" -count=1 -timeout 900s -v ./supervisor/internal/bench | grep -v "^=== "
+	$(CLUSTER) go test -tags "$(TAGS) bench" -count=1 -timeout 900s -v ./reader/internal/bench | grep -v "^=== "
 
 screenshots: goversion build ## Take the pictures of docs/screenshots anew
 	@mkdir -p $(ROOT)/docs/screenshots

@@ -39,6 +39,7 @@ var may = map[string][]string{
 	"internal/pgtest":         {"internal/pg", "migrations"},
 	"internal/pgtest/cluster": {"internal/config", "internal/pgcluster", "internal/pgtest"},
 	"internal/pgtest/schema":  {"internal/pgcluster", "internal/pgtest", "migrations"},
+	"internal/benchtest":      {},
 	"internal/fakesite":       {},
 	"internal/smalldisk":      {},
 	"internal/archtest":       {},
@@ -84,6 +85,7 @@ var may = map[string][]string{
 	// The reader.
 	"reader/cmd/mangrove-reader":                {"reader/internal/...", "internal/...", "migrations"},
 	"reader/internal/forwarded":                 {},
+	"reader/internal/bench":                     {},
 	"reader/internal/account":                   {"reader/internal/forwarded", "internal/fault", "internal/durable"},
 	"reader/internal/scraperclient":             {"internal/fault", "internal/grpcserver", "proto/gen/..."},
 	"reader/internal/scraperclient/scrapertest": {"internal/fault", "internal/grpcserver", "proto/gen/..."},

@@ -4,14 +4,11 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -23,6 +20,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"go.uber.org/zap"
 
+	"mangrove/internal/benchtest"
 	"mangrove/internal/pgtest"
 	"mangrove/scraper/internal/cover"
 	"mangrove/scraper/internal/fetch"
@@ -33,48 +31,10 @@ import (
 	"mangrove/scraper/internal/store"
 )
 
-// figure is one line of build/bench.json.
-type figure struct {
-	Figure string  `json:"figure"`
-	Value  float64 `json:"value"`
-	Unit   string  `json:"unit"`
-	Target float64 `json:"target,omitempty"`
-	Met    bool    `json:"met"`
-}
+// report adds a figure to build/bench.json.
+var report = benchtest.Report
 
-var (
-	mu      sync.Mutex
-	figures []figure
-)
-
-// report adds a figure; a target below zero means "at least its absolute value",
-// above "at most", zero none.
-func report(name string, value float64, unit string, target float64) {
-	mu.Lock()
-	defer mu.Unlock()
-	met := target == 0 || (target > 0 && value <= target) || (target < 0 && value >= -target)
-	figures = append(figures, figure{name, value, unit, target, met})
-}
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	for _, f := range figures {
-		fmt.Printf("%-48s %12.3f %-14s target %8.3f met %v\n", f.Figure, f.Value, f.Unit, f.Target, f.Met)
-	}
-	data, err := json.MarshalIndent(figures, "", "  ")
-	dir := filepath.Join("..", "..", "..", "build")
-	if err == nil {
-		err = os.MkdirAll(dir, 0o755)
-	}
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "bench.json"), data, 0o644)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { benchtest.Main(m, "../../..") }
 
 // counter counts statements sent to the server.
 type counter struct{ n atomic.Int64 }

@@ -4,7 +4,6 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net"
 	"os"
@@ -17,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"mangrove/internal/benchtest"
 	"mangrove/internal/durable"
 	"mangrove/supervisor/internal/budget"
 	"mangrove/supervisor/internal/child"
@@ -24,54 +24,11 @@ import (
 	"mangrove/supervisor/internal/service"
 )
 
-// figure is one line of build/bench.json.
-type figure struct {
-	Figure string  `json:"figure"`
-	Value  float64 `json:"value"`
-	Unit   string  `json:"unit"`
-	Target float64 `json:"target,omitempty"`
-	Met    bool    `json:"met"`
-	Peer   string  `json:"peer,omitempty"`
-	Ratio  float64 `json:"ratio,omitempty"`
-}
-
-var figures []figure
-
 // rounds is how often each contender is killed; the rounds are interleaved, so that
 // what else the machine does falls on all alike.
 const rounds = 21
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	path := filepath.Join("..", "..", "..", "build", "bench.json")
-	var all []figure
-	if data, err := os.ReadFile(path); err == nil {
-		_ = json.Unmarshal(data, &all)
-	}
-	for _, f := range figures {
-		all = slices.DeleteFunc(all, func(old figure) bool { return old.Figure == f.Figure && old.Peer == f.Peer })
-		line := fmt.Sprintf("%-48s %12.3f %-14s", f.Figure, f.Value, f.Unit)
-		if f.Target != 0 {
-			line += fmt.Sprintf(" target %8.3f met %v", f.Target, f.Met)
-		}
-		if f.Peer != "" {
-			line += fmt.Sprintf("  beside %s: %.2f times", f.Peer, f.Ratio)
-		}
-		fmt.Println(line)
-	}
-	data, err := json.MarshalIndent(append(all, figures...), "", "  ")
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(path), 0o755)
-	}
-	if err == nil {
-		err = os.WriteFile(path, data, 0o644)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { benchtest.Main(m, "../../..") }
 
 // source is a child that says its pid to a socket and then sleeps: nearly all of what
 // is measured is its keeper's.
@@ -194,7 +151,7 @@ func TestAKilledChildIsBack(t *testing.T) {
 	all := []*contender{ours}
 	for name, start := range map[string]func(*testing.T, string, string, string) int{"runsv": runsv, "supervisord": supervisord} {
 		if _, err := exec.LookPath(name); err != nil {
-			fmt.Printf("%-48s skipped: not installed\n", name)
+			benchtest.Skipped("kill -9 beside "+name, "not installed")
 			continue
 		}
 		c := &contender{name: name, ear: listen(t, dir, name)}
@@ -227,9 +184,9 @@ func TestAKilledChildIsBack(t *testing.T) {
 	}
 	const name = "from kill -9 of a child to the next one's first word"
 	mine := median(ours.took)
-	figures = append(figures, figure{Figure: name, Value: mine, Unit: "ms", Target: 50, Met: mine <= 50})
+	benchtest.Report(name, mine, "ms", 50)
 	for _, c := range all[1:] {
-		figures = append(figures, figure{Figure: name, Value: median(c.took), Unit: "ms", Met: true, Peer: c.name, Ratio: mine / median(c.took)})
+		benchtest.Beside(name, mine, median(c.took), "ms", c.name)
 	}
 }
 
@@ -320,16 +277,15 @@ func TestIdle(t *testing.T) {
 		woken[name] = float64(wakeUps(t, pid)-before[name]) / over.Seconds()
 		memory[name] = resident(t, pid)
 	}
-	figures = append(figures,
-		figure{Figure: "idle supervisor: resident memory", Value: memory["mangrove"], Unit: "MiB", Target: 20, Met: memory["mangrove"] <= 20},
-		figure{Figure: "idle supervisor: wake-ups", Value: woken["mangrove"], Unit: "a second"})
+	benchtest.Report("idle supervisor: resident memory", memory["mangrove"], "MiB", 20)
+	benchtest.Report("idle supervisor: wake-ups", woken["mangrove"], "a second", 0)
 	for _, name := range []string{"runsv", "supervisord"} {
 		if _, ok := pids[name]; !ok {
-			fmt.Printf("%-48s skipped: not installed\n", name)
+			benchtest.Skipped("idle beside "+name, "not installed")
 			continue
 		}
-		figures = append(figures, figure{Figure: "idle supervisor: resident memory", Value: memory[name], Unit: "MiB", Met: true, Peer: name, Ratio: memory["mangrove"] / memory[name]})
-		figures = append(figures, figure{Figure: "idle supervisor: wake-ups", Value: woken[name], Unit: "a second", Met: true, Peer: name, Ratio: woken["mangrove"] / max(woken[name], 0.01)})
+		benchtest.Beside("idle supervisor: resident memory", memory["mangrove"], memory[name], "MiB", name)
+		benchtest.Beside("idle supervisor: wake-ups", woken["mangrove"], woken[name], "a second", name)
 	}
 }
 
