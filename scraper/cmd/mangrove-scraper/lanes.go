@@ -77,6 +77,35 @@ func (l *lanes) wake(site string) {
 	}
 }
 
+// hear takes what the command line told until ctx ends.
+func (l *lanes) hear(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := store.HearTold(ctx, l.claims, l.told)
+		if ctx.Err() == nil {
+			l.log.Debug("what the command line tells is not heard", zap.Error(err))
+		}
+		pause(ctx, claimAgain)
+	}
+}
+
+// told makes the Lanes it is about look again.
+func (l *lanes) told(t store.Told) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for site, w := range l.working {
+		if t.Site != "" && t.Site != site {
+			continue
+		}
+		w.Wake()
+		if t.Paused {
+			w.Halt()
+		}
+		if t.StopJob != 0 {
+			w.StopJob(t.StopJob)
+		}
+	}
+}
+
 // Halt lets the Lane of a Site look at its circuit again soon, if it is worked here.
 func (l *lanes) Halt(site string) {
 	l.mu.Lock()

@@ -84,8 +84,8 @@ func run(ctx context.Context, cfg config.Config, afterCrash bool, log *zap.Logge
 	described := newDescribed(cfg, adapters, registry, log)
 	adapters = append(adapters, described.first()...)
 	// A Lane's connection is its own for as long as it works; those of Sites that
-	// are described later are opened when they are.
-	claims, err := pg.Open(ctx, address.Reveal(), pg.Options{Schema: store.Schema, MaxConns: int32(len(adapters)) + declared.MaxSites + 1})
+	// are described later are opened when they are. One hears the command line.
+	claims, err := pg.Open(ctx, address.Reveal(), pg.Options{Schema: store.Schema, MaxConns: int32(len(adapters)) + declared.MaxSites + 2})
 	if err != nil {
 		return &exit{config.ExitConfig, fmt.Errorf("%s: %w", config.DatabaseURLScraper, err)}
 	}

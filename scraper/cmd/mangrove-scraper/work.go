@@ -45,6 +45,7 @@ func work(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, db *store.
 		lanes.start(ctx, a)
 	}
 	running.Go(func() { described.watch(ctx, db, lanes) })
+	running.Go(func() { lanes.hear(ctx) })
 	running.Go(func() { keepHouse(ctx, db, discovery, log) })
 	server.Set(grpcserver.Readiness, true)
 	watchdog := &stall.Watch{Library: cfg.LibraryDir, Store: db, Sites: lanes.sites, Stop: lanes.StopJob, Stalled: lanes.stalled, Log: log}
