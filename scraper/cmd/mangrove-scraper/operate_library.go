@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,6 +15,7 @@ import (
 	"mangrove/scraper/internal/incident"
 	"mangrove/scraper/internal/inventory"
 	"mangrove/scraper/internal/job"
+	"mangrove/scraper/internal/queue"
 	"mangrove/scraper/internal/sidecar"
 	"mangrove/scraper/internal/source"
 	"mangrove/scraper/internal/store"
@@ -114,31 +114,12 @@ func verifyLibrary(ctx context.Context, cfg config.Config, db *store.Store, r *i
 
 // fetchAgain has one chapter fetched once more, in place of the file that is there.
 func fetchAgain(ctx context.Context, db *store.Store, r *incident.Recorder, key source.Key, chapterID string) (string, error) {
-	if err := wantAgain(ctx, db, key, chapterID); err != nil {
+	if err := queue.FetchAgain(ctx, db, key, chapterID); err != nil {
 		return "", err
 	}
 	r.Acted("fetch again", key)
 	tell(ctx, db, r, store.Told{Site: key.Site})
 	return fmt.Sprintf("chapter %s of %s is fetched once more; the file that is there goes when the new one is published", chapterID, key), nil
-}
-
-// wantAgain wants a chapter anew and requests the Job for it.
-func wantAgain(ctx context.Context, db *store.Store, key source.Key, chapterID string) error {
-	j, ok, err := db.LatestJob(ctx, key)
-	if err != nil {
-		return err
-	}
-	if ok && j.State.Outstanding() {
-		return fault.Newf(fault.Conflict, "fetch again", key.String(), "a download of this Series is under way or waits (Job %d); try again when it has ended", j.ID)
-	}
-	if err := db.WantAgain(ctx, key, chapterID); err != nil {
-		return err
-	}
-	asked, err := db.RequestJob(ctx, key, true)
-	if err == nil && !asked {
-		err = errors.New("a download was requested meanwhile; it is not known whether it takes this chapter")
-	}
-	return err
 }
 
 // keepSidecars keeps what is known of each Series beside its chapters.
