@@ -316,7 +316,7 @@ func (l *lanes) work(ctx context.Context, a source.Adapter, k *keeper, claim *st
 		Adapter: a, Fetcher: heard, Store: claim, Queue: queue.New(claim), Covers: l.covers, Hub: l.hub, Gate: gate, Held: claim.Held, Log: l.log, Incidents: &recorder,
 		Runner: &job.Runner{
 			Library: l.cfg.LibraryDir, Store: claim, Marker: inventory.NewMarker(l.cfg.LibraryDir, l.db), Inventory: l.inv, Hub: l.hub, Adapter: a, Fetcher: heard,
-			Incidents: &recorder, Generator: "Mangrove " + version, Floor: claim.FreeSpaceFloor,
+			Incidents: &recorder, Log: l.log, Generator: "Mangrove " + version, Floor: claim.FreeSpaceFloor,
 		},
 	})
 	l.mu.Lock()

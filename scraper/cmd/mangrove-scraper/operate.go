@@ -22,7 +22,7 @@ import (
 )
 
 var errUsage = errors.New("usage: mangrove-scraper [after-crash | migrate | downgrade VERSION | version | check | queue | start JOB|--all | pause SITE|JOB|--all | resume SITE|JOB | " +
-	"retry JOB|--all|SITE SERIES | cancel JOB | release queue|storage | incident list|show N|save N FILE | site label | site check FILE [URL]]")
+	"retry JOB|--all|SITE SERIES | cancel JOB | release queue|storage | library rebuild|verify [--due]|fetch-again SITE SERIES CHAPTER | incident list|show N|save N FILE | site label | site check FILE [URL]]")
 
 // operate does what an operator asks of the queue and the circuits, straight in
 // the database: it works while the scraper is parked, and a running one is told.
@@ -48,6 +48,10 @@ func operate(ctx context.Context, cfg config.Config, args []string) error {
 	case len(args) == 3 && args[0] == "retry":
 		do = func(ctx context.Context, db *store.Store, r *incident.Recorder) (string, error) {
 			return retry(ctx, db, r, source.Key{Site: args[1], SeriesID: args[2]})
+		}
+	case len(args) >= 2 && args[0] == "library":
+		if do = libraryActs(cfg, args[1:]); do == nil {
+			return &exit{config.ExitSettings, errUsage}
 		}
 	case len(args) >= 2 && args[0] == "incident":
 		if do = incidents(args[1:]); do == nil {

@@ -142,7 +142,7 @@ func run(ctx context.Context, cfg config.Config, afterCrash bool, log *zap.Logge
 	}
 	if err == nil && ctx.Err() == nil {
 		defer lookAtLibrary(ctx, library, inv, log).Wait()
-		work(ctx, cfg, pool, db, server, lanes, adapters, described, discovery, beats, log)
+		work(ctx, cfg, pool, db, server, lanes, adapters, described, discovery, marker, recorder, beats, log)
 	}
 
 	// Health first, so that nobody asks for more; then calls; the pool last,

@@ -38,6 +38,7 @@ type commands struct {
 	Retry    retryCommand    `cmd:"" help:"Put a Job that was set aside back in the queue."`
 	Cancel   cancelCommand   `cmd:"" help:"End a Job. What is in the library stays."`
 	Incident incidentCommand `cmd:"" help:"Look at what went wrong, and save it for a report."`
+	Library  libraryCommand  `cmd:"" help:"Rebuild, verify and mend the library."`
 	Site     siteCommand     `cmd:"" help:"Look at how Sites are read."`
 	Settings settingsCommand `cmd:"" help:"List the settings, with defaults."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
