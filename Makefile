@@ -38,6 +38,7 @@ bench: goversion build ## Measure all three programs; print a table and write bu
 	$(CLUSTER) go test -tags "$(TAGS) bench" -count=1 -timeout 900s -v ./scraper/internal/bench | grep -v "^=== "
 	$(CLUSTER) go test -tags "$(TAGS) bench" -count=1 -timeout 900s -v ./supervisor/internal/bench | grep -v "^=== "
 	$(CLUSTER) go test -tags "$(TAGS) bench" -count=1 -timeout 900s -v ./reader/internal/bench | grep -v "^=== "
+	$(CLUSTER) go test -tags "$(TAGS) bench" -count=1 -timeout 900s -v -run Figures ./internal/e2e | grep -v "^=== "
 
 screenshots: goversion build ## Take the pictures of docs/screenshots anew
 	@mkdir -p $(ROOT)/docs/screenshots

@@ -64,6 +64,15 @@ func add(f Figure) {
 // top folder of the checkout.
 func Main(m *testing.M, root string) {
 	code := m.Run()
+	if err := Keep(root); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// Keep prints the figures and keeps them below root.
+func Keep(root string) error {
 	path := filepath.Join(root, "build", "bench.json")
 	var all []Figure
 	if data, err := os.ReadFile(path); err == nil {
@@ -90,9 +99,5 @@ func Main(m *testing.M, root string) {
 	if err == nil {
 		err = os.WriteFile(path, data, 0o644)
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
+	return err
 }

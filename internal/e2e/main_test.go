@@ -13,6 +13,9 @@ import (
 // both set by TestMain before any test.
 var programs, root string
 
+// keepFigures keeps what a bench has measured.
+var keepFigures = func(string) error { return nil }
+
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
 		var err error
@@ -35,6 +38,10 @@ func TestMain(m *testing.M) {
 		code := m.Run()
 		if browser.chromium != nil {
 			browser.chromium.close()
+		}
+		if err := keepFigures(root); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
 		}
 		return code
 	}())

@@ -339,21 +339,26 @@ func (v *visitor) readsAStrip(href string) {
 		seen.observe({ type: 'layout-shift' });
 		const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
 		const height = document.documentElement.scrollHeight;
-		let most = 0, grown = 0, shown = 0;
+		let most = 0, grown = 0, shown = 0, painted = 0;
 		for (let y = 0; y < height; y += innerHeight * 1.5) {
 			scrollTo({ top: y, behavior: 'instant' });
 			await frame(); await frame();
-			most = Math.max(most, document.querySelectorAll('#stage img[src]').length);
+			most = Math.max(most, document.querySelectorAll('#stage .slot.loaded').length);
+			painted = Math.max(painted, [...document.querySelectorAll('#stage .slices canvas')].reduce((n, c) => n + c.width * c.height * 4, 0));
 			grown = Math.max(grown, Math.abs(document.documentElement.scrollHeight - height));
 			shown += document.querySelectorAll('#stage .slot.loaded').length > 0 ? 1 : 0;
 		}
 		seen.disconnect();
 		const slots = [...document.querySelectorAll('.slot')].map((s) => s.getBoundingClientRect());
 		const gap = Math.max(...slots.slice(1).map((r, i) => Math.abs(r.top - slots[i].bottom)));
-		return { most, grown, shown, gap, shifts, height };
+		return { most, grown, shown, gap, shifts, height, painted };
 	}`)
 	if n := got.Get("most").Int(); n < 1 || n > 5 {
 		v.t.Errorf("up to %d pages of 64 MB are live at once, want at most 5", n)
+	}
+	// Of each, the slices that are near are painted and no others.
+	if n := got.Get("painted").Num(); n == 0 || n > 40e6 {
+		v.t.Errorf("up to %.0f MB of slices are painted at once, want some and at most 40", n/1e6)
 	}
 	if got.Get("grown").Num() != 0 || len(got.Get("shifts").Arr()) != 0 || got.Get("gap").Num() > 0.02 || got.Get("shown").Int() < 10 {
 		v.t.Errorf("the strip moved or has gaps: %s", got.JSON("", ""))
@@ -364,7 +369,7 @@ func (v *visitor) readsAStrip(href string) {
 		apart, err := v.ask(`() => [360, 411.43, 768, 1024.5].map((width) => {
 			document.querySelector('#stage').style.width = width + 'px';
 			const slots = [...document.querySelectorAll('.slot')].map((s) => s.getBoundingClientRect()), images = [...document.querySelectorAll('.slot.loaded')];
-			const over = images.map((s) => { const a = s.getBoundingClientRect(), b = s.querySelector('img').getBoundingClientRect(); return Math.max(b.top - a.top, a.bottom - b.bottom); });
+			const over = images.map((s) => { const a = s.getBoundingClientRect(), b = s.querySelector('.slices').getBoundingClientRect(); return Math.max(b.top - a.top, a.bottom - b.bottom); });
 			document.querySelector('#stage').style.width = '';
 			return Math.max(...slots.slice(1).map((r, i) => Math.abs(r.top - slots[i].bottom)), ...over);
 		})`)

@@ -123,16 +123,102 @@ function slot(n) {
   return s;
 }
 
+// A page that is many screens tall is decoded away from the page's own thread and
+// painted in slices, those that are near: shown as one image it would hold up the
+// scrolling while it is decoded and drawn.
+// Each reaches one row into the next, so that no line shows between two (S-070).
+const sliceHeight = 1000;
+const rows = (from, height) => Math.min(sliceHeight + 1, height - from);
+const tall = (n) => { const [w, h] = size(n); return strip() && h > 4 * sliceHeight && h > 3 * w && 'createImageBitmap' in window; };
+function slices(s) {
+  const [w, h] = size(s.n);
+  const box = document.createElement('div');
+  box.className = 'slices';
+  box.setAttribute('role', 'img');
+  box.setAttribute('aria-label', s.img.alt);
+  const near = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      entry.target.wanted = entry.isIntersecting;
+      if (!entry.isIntersecting) entry.target.width = 0;
+    }
+    paint(s);
+  }, { rootMargin: '75% 0px' });
+  for (let y = 0; y < h; y += sliceHeight) {
+    const canvas = document.createElement('canvas');
+    canvas.width = 0;
+    canvas.from = y;
+    canvas.style.top = 100 * y / h + '%';
+    canvas.style.height = 100 * rows(y, h) / h + '%';
+    near.observe(canvas);
+    box.append(canvas);
+  }
+  s.tall = { box, near, bitmap: null, turn: 0 };
+  s.img.hidden = true;
+  s.box.append(box);
+}
+// paint draws one slice a frame, as long as there are some.
+function paint(s) {
+  if (!s.tall?.bitmap || s.tall.turn) return;
+  const next = [...s.tall.box.children].find((c) => c.wanted && c.width === 0);
+  if (!next) return;
+  s.tall.turn = requestAnimationFrame(() => {
+    if (!s.tall) return;
+    s.tall.turn = 0;
+    if (s.tall.bitmap && next.wanted) {
+      const b = s.tall.bitmap;
+      next.width = b.width;
+      next.height = rows(next.from, b.height);
+      next.getContext('2d', { alpha: false }).drawImage(b, 0, -next.from);
+    }
+    paint(s);
+  });
+}
+async function loadTall(s) {
+  if (!s.tall) slices(s);
+  if (s.stop) return;
+  s.stop = new AbortController();
+  const { signal } = s.stop;
+  try {
+    const answer = await fetch(source(s.n) + (s.tries > 1 ? '&try=' + s.tries : ''), { signal });
+    if (!answer.ok) throw new Error(answer.status);
+    const bitmap = await createImageBitmap(await answer.blob());
+    if (signal.aborted) { bitmap.close(); return; }
+    s.tall.bitmap = bitmap;
+    s.box.classList.add('loaded');
+    s.box.classList.remove('failed');
+    s.box.querySelector('.page-failed')?.remove();
+    paint(s);
+  } catch {
+    if (signal.aborted) return;
+    s.stop = null;
+    failed(s);
+  }
+}
+function unloadTall(s) {
+  s.stop?.abort();
+  s.stop = null;
+  if (!s.tall) return;
+  s.tall.bitmap?.close();
+  s.tall.near.disconnect();
+  cancelAnimationFrame(s.tall.turn);
+  s.tall.box.remove();
+  s.tall = null;
+  s.img.hidden = false;
+}
+
 function load(n) {
   if (n < 0 || n >= total) return null;
   const s = slot(n);
+  if (tall(n)) { loadTall(s); return s; }
+  if (s.tall) unload(s);
   if (!s.img.getAttribute('src')) s.img.src = source(n);
   return s;
 }
 // unload gives back what a far page of a strip takes; its place stays.
 function unload(s) {
-  if (!s.img.getAttribute('src')) return;
+  if (!s.img.getAttribute('src') && !s.stop && !s.tall) return;
   s.img.removeAttribute('src');
+  unloadTall(s);
   s.tries = 0;
   s.box.classList.remove('loaded', 'failed');
   s.box.querySelector('.page-failed')?.remove();
@@ -140,7 +226,7 @@ function unload(s) {
 
 function failed(s) {
   s.box.classList.remove('loaded');
-  if (s.tries === 0) { s.tries = 1; setTimeout(() => { if (s.img.getAttribute('src')) retry(s); }, 800); return; }
+  if (s.tries === 0) { s.tries = 1; setTimeout(() => { if (s.img.getAttribute('src') || s.tall) retry(s); }, 800); return; }
   if (s.box.querySelector('.page-failed')) return;
   const note = document.createElement('div');
   note.className = 'page-failed';
@@ -155,7 +241,10 @@ function failed(s) {
   note.append(text, again);
   s.box.append(note);
 }
-function retry(s) { s.tries += 1; s.img.src = source(s.n) + '&try=' + s.tries; }
+function retry(s) {
+  s.tries += 1;
+  if (s.tall) loadTall(s); else s.img.src = source(s.n) + '&try=' + s.tries;
+}
 
 // ---- which pages stand together
 const strip = () => opts.mode === 'strip';
