@@ -158,7 +158,7 @@ func TestASecondSupervisorIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.up().serving()
-	w.env[config.HTTP], w.env[config.Health] = freePort(t), freePort(t)
+	w.env[config.HTTP], w.env[config.Health], w.env[config.Metrics] = freePort(t), freePort(t), freePort(t)
 	code, out := w.run("up")
 	if code != config.ExitLock || strings.Count(out, "\n") != 1 || !strings.Contains(out, w.data) || !strings.Contains(out, "process ") {
 		t.Errorf("%d %s", code, out)
