@@ -7,10 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
-	"mangrove/internal/metrics"
 	"mangrove/migrations"
 )
 
@@ -38,18 +36,6 @@ func (d *database) Down() (since time.Time, down bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.since, d.down
-}
-
-// databaseUp tells Prometheus whether the database answers.
-func databaseUp(d *database) prometheus.Collector {
-	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Namespace: metrics.Namespace, Name: "database_up", Help: "Whether the database answered when it was last asked.",
-	}, func() float64 {
-		if _, down := d.Down(); down {
-			return 0
-		}
-		return 1
-	})
 }
 
 // watch looks until ctx ends and calls ready at each turn from down to up and

@@ -78,8 +78,8 @@ func run(ctx context.Context, stderr io.Writer) error {
 	defer func() { _ = lock.Unlock() }()
 
 	// Health first: liveness says that this loop turns, whatever the rest does.
-	figures := metrics.New(version)
-	health := grpcserver.New(log, grpc.Creds(grpcserver.PeerCredentials(os.Geteuid())), metrics.Calls(figures))
+	figures, requests, calls := newFigures(db)
+	health := grpcserver.New(log, grpc.Creds(grpcserver.PeerCredentials(os.Geteuid())), calls)
 	socket, err := grpcserver.ListenUnix(cfg.ReaderSocket())
 	if err != nil {
 		return err
@@ -95,7 +95,6 @@ func run(ctx context.Context, stderr io.Writer) error {
 	defer watched()
 	go beats.Watch(watching, func(alive bool) { health.Set(grpcserver.Liveness, alive) }, log)
 
-	figures.MustRegister(databaseUp(db))
 	measured, err := metrics.Listen(cfg.ReaderMetricsSocket(), figures, log)
 	if err != nil {
 		return err
@@ -124,7 +123,7 @@ func run(ctx context.Context, stderr io.Writer) error {
 		Accounts: accounts, Shelves: st, Scraper: scraper, Follows: follows, Notify: told,
 		Catalog: follower, Database: db, Files: files, Covers: covers, Hosts: cfg.Hosts,
 		Standing: func() (standing.Report, error) { return standing.Read(cfg.StatusFile()) }, Log: log, Stopping: stopping,
-		BasePath: cfg.BasePath, TrustedProxies: cfg.TrustedProxies, PlainHTTP: cfg.PlainHTTP, ClaimFrom: cfg.ClaimFrom, Measure: metrics.NewRequests(figures).Measure,
+		BasePath: cfg.BasePath, TrustedProxies: cfg.TrustedProxies, PlainHTTP: cfg.PlainHTTP, ClaimFrom: cfg.ClaimFrom, Measure: requests.Measure,
 	})
 	if err != nil {
 		return err

@@ -2,14 +2,14 @@ package main
 
 import (
 	"context"
-	"path/filepath"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
+	"google.golang.org/grpc"
 
 	"mangrove/internal/config"
 	"mangrove/internal/durable"
+	"mangrove/internal/metrics"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/store"
@@ -40,10 +40,12 @@ func (c counted) Commit(ctx context.Context, j job.Job, p job.Publication) error
 	return err
 }
 
-// standingFigures tell what stands in the database, and the room on the disks.
-func standingFigures(cfg config.Config, db *store.Store, log *zap.Logger) prometheus.Collector {
-	return &tally.Standing{
-		Figures: func(ctx context.Context, now time.Time) (store.Figures, error) { return db.Figures(ctx, now) },
-		Room:    durable.Room, Folders: map[string]string{"data": filepath.Clean(cfg.DataDir), "library": cfg.LibraryDir}, Log: log,
-	}
+// newFigures makes all that Prometheus is told by the scraper, what counts, and what
+// measures the calls of its server.
+func newFigures(cfg config.Config, db *store.Store, log *zap.Logger) (*prometheus.Registry, *tally.Tally, grpc.ServerOption) {
+	figures := metrics.New(version)
+	figures.MustRegister(&tally.Standing{
+		Figures: db.Figures, Room: durable.Room, Folders: map[string]string{"data": cfg.DataDir, "library": cfg.LibraryDir}, Log: log,
+	})
+	return figures, tally.New(figures), metrics.Calls(figures)
 }

@@ -37,7 +37,6 @@ import (
 	"mangrove/scraper/internal/source/declared"
 	"mangrove/scraper/internal/staging"
 	"mangrove/scraper/internal/store"
-	"mangrove/scraper/internal/tally"
 )
 
 // stopGrace is how long calls under way may take when the scraper stops.
@@ -106,13 +105,12 @@ func run(ctx context.Context, cfg config.Config, afterCrash bool, log *zap.Logge
 	held := holding(db, recorder, log)
 	library := inventory.NewLibrary(cfg.LibraryDir, marker, db)
 	inv := newInventory(library, marker, held, hub.LibraryChanged, log)
-	figures := metrics.New(version)
-	figures.MustRegister(standingFigures(cfg, db, log))
-	lanes := newLanes(cfg, log, db, claims, hub, covers, pages, inv, tally.New(figures))
+	figures, counts, calls := newFigures(cfg, db, log)
+	lanes := newLanes(cfg, log, db, claims, hub, covers, pages, inv, counts)
 	lanes.afterCrash, lanes.incidents = afterCrash, *recorder
 	wake := lanes.wake
 
-	server := grpcserver.New(log, grpc.Creds(grpcserver.PeerCredentials(os.Geteuid())), metrics.Calls(figures))
+	server := grpcserver.New(log, grpc.Creds(grpcserver.PeerCredentials(os.Geteuid())), calls)
 	edge := &rpc.Server{
 		Version: version, Started: time.Now(), Store: db, Covers: covers, Hub: hub, Adapters: registry, Wake: wake, Searches: lanes, Browser: pages.Available, Unread: described.unread,
 		Follows: &follow.Reconciler{Store: db, Queue: queue.New(db), Adapters: registry, Wake: wake}, Paces: lanes, StopJob: lanes.StopJob, Halt: lanes.Halt, Probes: lanes, Recorder: recorder, Library: inv,

@@ -24,7 +24,7 @@ func Services(statuses func() []service.Status) prometheus.Collector {
 		state:    desc("state", "1 for the state in which the supervisor holds the service, 0 for each other.", "state"),
 		since:    desc("state_since_timestamp_seconds", "When that state began."),
 		left:     desc("budget_left", "How many failures the service may still have before it is parked."),
-		failed:   desc("failedtotal", "Failures of the service since the supervisor began."),
+		failed:   desc("failures_total", "Failures of the service since the supervisor began."),
 	}
 }
 
