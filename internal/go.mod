@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/gen2brain/avif v0.4.4
 	github.com/go-rod/rod v0.116.2
+	github.com/goccy/go-yaml v1.19.2
 	github.com/gofrs/flock v0.13.2
 	github.com/google/go-cmp v0.7.0
 	github.com/jackc/pgx/v5 v5.13.0

@@ -44,6 +44,7 @@ var may = map[string][]string{
 	"internal/benchtest":           {},
 	"internal/fakesite":            {},
 	"internal/smalldisk":           {},
+	"internal/deploytest":          {},
 	"internal/archtest":            {},
 	"internal/e2e":                 {},
 
