@@ -55,6 +55,7 @@ func TestFirstEvening(t *testing.T) {
 
 	phoneAt := m.onAPhone(goesOn)
 	m.isPrivate()
+	m.tellsPrometheus(chapters)
 	ada.contented(false)
 
 	// The operator goes to bed.
