@@ -130,7 +130,7 @@ rehearse() {
 	cp -a "$base" "$system"
 	start=$(seconds)
 	local env=(PATH=/usr/local/go/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-		"MANGROVE_HTTP=127.0.0.1:$http" "MANGROVE_HEALTH=127.0.0.1:$health"
+		"MANGROVE_HTTP=127.0.0.1:$http" "MANGROVE_HEALTH=127.0.0.1:$health" MANGROVE_METRICS=
 		"GOPROXY=$(go env GOPROXY)" "GOSUMDB=$(go env GOSUMDB)")
 	for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY; do
 		[ -z "${!name:-}" ] || env+=("$name=${!name}")

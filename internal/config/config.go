@@ -32,13 +32,16 @@ const prefix = "MANGROVE_"
 
 // The variables. A name beginning with MANGROVE_ that is not listed is an error.
 const (
-	Data           = "MANGROVE_DATA"
-	Library        = "MANGROVE_LIBRARY"
-	HTTP           = "MANGROVE_HTTP"
-	Health         = "MANGROVE_HEALTH"
-	Hosts          = "MANGROVE_HOSTS"
-	BasePath       = "MANGROVE_BASE_PATH"
-	TrustedProxies = "MANGROVE_TRUSTED_PROXIES"
+	Data    = "MANGROVE_DATA"
+	Library = "MANGROVE_LIBRARY"
+	HTTP    = "MANGROVE_HTTP"
+	Health  = "MANGROVE_HEALTH"
+	// Metrics is where Prometheus is answered; set to nothing it is nowhere.
+	Metrics          = "MANGROVE_METRICS"
+	MetricsTokenFile = "MANGROVE_METRICS_TOKEN_FILE"
+	Hosts            = "MANGROVE_HOSTS"
+	BasePath         = "MANGROVE_BASE_PATH"
+	TrustedProxies   = "MANGROVE_TRUSTED_PROXIES"
 	// PlainHTTP has the one value that accepts pages without encryption.
 	PlainHTTP          = "MANGROVE_PLAIN_HTTP"
 	ClaimFrom          = "MANGROVE_CLAIM_FROM"
@@ -60,7 +63,7 @@ const (
 // Names lists every variable, for help and for the supervisor's allow-list.
 func Names() []string {
 	return []string{
-		Data, Library, HTTP, Health, Hosts, BasePath, TrustedProxies, PlainHTTP, ClaimFrom, HeartbeatURL, LogLevel, DatabaseURL, DatabaseURLOwner, DatabaseURLReader,
+		Data, Library, HTTP, Health, Metrics, MetricsTokenFile, Hosts, BasePath, TrustedProxies, PlainHTTP, ClaimFrom, HeartbeatURL, LogLevel, DatabaseURL, DatabaseURLOwner, DatabaseURLReader,
 		DatabaseURLScraper, DatabaseURLFile, PostgresBin, AllowAddresses, SampleURL,
 		Chromium, ChromiumUnsandboxed,
 	}
@@ -92,6 +95,10 @@ type Config struct {
 	DataDir, LibraryDir string
 	// HTTP and Health are host:port, loopback unless set otherwise.
 	HTTP, Health string
+	// Metrics is the host:port of the metrics, loopback unless set otherwise; "" is none.
+	Metrics string
+	// MetricsTokenFile holds what whoever asks for the metrics must know; "" asks nothing.
+	MetricsTokenFile string
 	// Hosts are names the reader answers to besides localhost and addresses (C2).
 	Hosts []string
 	// BasePath is the path the reader lives under: "" for the root, else "/books"
@@ -160,7 +167,7 @@ func Load(environ []string, uid int, home string) (Config, error) {
 		env[name] = value
 	}
 	c := Config{
-		HTTP: "127.0.0.1:8484", Health: "127.0.0.1:8485", LogLevel: "info",
+		HTTP: "127.0.0.1:8484", Health: "127.0.0.1:8485", Metrics: "127.0.0.1:8486", LogLevel: "info",
 		DatabaseURL:        Secret(env[DatabaseURL]),
 		DatabaseURLOwner:   Secret(env[DatabaseURLOwner]),
 		DatabaseURLReader:  Secret(env[DatabaseURLReader]),
@@ -182,6 +189,9 @@ func Load(environ []string, uid int, home string) (Config, error) {
 		if err := listenAddress(name, *to); err != nil {
 			return Config{}, err
 		}
+	}
+	if err := c.metrics(env); err != nil {
+		return Config{}, err
 	}
 	if v := env[LogLevel]; v != "" {
 		if !slices.Contains([]string{"debug", "info", "warn", "error"}, v) {
@@ -309,16 +319,21 @@ func (c Config) RoleURL(role string) (Secret, error) {
 	if file == "" {
 		return "", wrong(name, "is not set; start this program through `mangrove up`, or set it")
 	}
+	return secretFile(DatabaseURLFile, file)
+}
+
+// secretFile reads the file that a setting names; one readable by others is refused.
+func secretFile(name, file string) (Secret, error) {
 	info, err := os.Stat(file)
 	if err != nil {
-		return "", wrong(DatabaseURLFile, "cannot be read: %v", errors.Unwrap(err))
+		return "", wrong(name, "cannot be read: %v", errors.Unwrap(err))
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return "", wrong(DatabaseURLFile, "%s is readable by others; run chmod 600 %s", file, file)
+		return "", wrong(name, "%s is readable by others; run chmod 600 %s", file, file)
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return "", wrong(DatabaseURLFile, "cannot be read: %v", errors.Unwrap(err))
+		return "", wrong(name, "cannot be read: %v", errors.Unwrap(err))
 	}
 	return Secret(strings.TrimSpace(string(data))), nil
 }

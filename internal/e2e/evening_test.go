@@ -55,6 +55,7 @@ func TestFirstEvening(t *testing.T) {
 
 	phoneAt := m.onAPhone(goesOn)
 	m.isPrivate()
+	m.tellsPrometheus(chapters)
 	ada.contented(false)
 
 	// The operator goes to bed.
@@ -155,7 +156,7 @@ func (m *mangrove) isPrivate() {
 	if _, out := m.status(); !strings.Contains(out, "\nbudget: 3 failures within an hour park a service\n") {
 		t.Errorf("status does not say what the budget is:\n%s", out)
 	}
-	known := map[string]bool{m.address: false, m.env[config.Health]: false}
+	known := map[string]bool{m.address: false, m.env[config.Health]: false, m.env[config.Metrics]: false}
 	for _, address := range m.listening() {
 		if !address.Addr().IsLoopback() {
 			t.Errorf("a process of ours listens on %s", address)

@@ -51,7 +51,7 @@ func newMangrove(t *testing.T, settings ...string) *mangrove {
 	m := &mangrove{t: t, top: top, data: filepath.Join(top, "d"), address: freePort(t), all: map[int]string{}}
 	m.env = map[string]string{
 		"PATH": os.Getenv("PATH"), "HOME": "/nonexistent",
-		config.Data: m.data, config.HTTP: m.address, config.Health: freePort(t),
+		config.Data: m.data, config.HTTP: m.address, config.Health: freePort(t), config.Metrics: freePort(t),
 	}
 	if bin := os.Getenv(config.PostgresBin); bin != "" {
 		m.env[config.PostgresBin] = bin

@@ -17,6 +17,9 @@ import (
 	"mangrove/migrations"
 )
 
+// version is set by the build.
+var version = "dev"
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	// The supervisor's word about a service that is parked: nothing is served for it.

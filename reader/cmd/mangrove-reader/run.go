@@ -19,6 +19,7 @@ import (
 	"mangrove/internal/durable"
 	"mangrove/internal/grpcserver"
 	"mangrove/internal/logging"
+	"mangrove/internal/metrics"
 	"mangrove/internal/pg"
 	"mangrove/internal/picture"
 	"mangrove/internal/pulse"
@@ -77,7 +78,8 @@ func run(ctx context.Context, stderr io.Writer) error {
 	defer func() { _ = lock.Unlock() }()
 
 	// Health first: liveness says that this loop turns, whatever the rest does.
-	health := grpcserver.New(log, grpc.Creds(grpcserver.PeerCredentials(os.Geteuid())))
+	figures, requests, calls := newFigures(db)
+	health := grpcserver.New(log, grpc.Creds(grpcserver.PeerCredentials(os.Geteuid())), calls)
 	socket, err := grpcserver.ListenUnix(cfg.ReaderSocket())
 	if err != nil {
 		return err
@@ -92,6 +94,12 @@ func run(ctx context.Context, stderr io.Writer) error {
 	watching, watched := context.WithCancel(context.WithoutCancel(ctx))
 	defer watched()
 	go beats.Watch(watching, func(alive bool) { health.Set(grpcserver.Liveness, alive) }, log)
+
+	measured, err := metrics.Listen(cfg.ReaderMetricsSocket(), figures, log)
+	if err != nil {
+		return err
+	}
+	defer measured.Stop(time.Second)
 
 	scraper, err := scraperclient.New(cfg.ScraperSocket(), log)
 	if err != nil {
@@ -115,7 +123,7 @@ func run(ctx context.Context, stderr io.Writer) error {
 		Accounts: accounts, Shelves: st, Scraper: scraper, Follows: follows, Notify: told,
 		Catalog: follower, Database: db, Files: files, Covers: covers, Hosts: cfg.Hosts,
 		Standing: func() (standing.Report, error) { return standing.Read(cfg.StatusFile()) }, Log: log, Stopping: stopping,
-		BasePath: cfg.BasePath, TrustedProxies: cfg.TrustedProxies, PlainHTTP: cfg.PlainHTTP, ClaimFrom: cfg.ClaimFrom,
+		BasePath: cfg.BasePath, TrustedProxies: cfg.TrustedProxies, PlainHTTP: cfg.PlainHTTP, ClaimFrom: cfg.ClaimFrom, Measure: requests.Measure,
 	})
 	if err != nil {
 		return err

@@ -225,7 +225,7 @@ func mangrove(t *testing.T, up, dir string, files [][]byte) contender {
 	address, data := freePort(t), filepath.Join(dir, "data")
 	cmd := exec.Command(up, "up")
 	cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "MANGROVE_DATA=" + data, "MANGROVE_LIBRARY=" + filepath.Dir(library), "MANGROVE_HTTP=" + address, "MANGROVE_HEALTH=" + freePort(t),
+		"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "MANGROVE_DATA=" + data, "MANGROVE_LIBRARY=" + filepath.Dir(library), "MANGROVE_HTTP=" + address, "MANGROVE_HEALTH=" + freePort(t), "MANGROVE_METRICS=" + freePort(t),
 	}
 	var console said
 	cmd.Stdout = &console

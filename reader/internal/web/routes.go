@@ -50,6 +50,9 @@ func admissions() map[string]admitted {
 	}
 }
 
+// eventsPath is where a page listens for what changes.
+const eventsPath = "/events"
+
 type route struct {
 	pattern string
 	access  string
@@ -94,7 +97,7 @@ func (s *Server) routes() []route {
 		{"GET /read/{book}/keep", user, s.keepPlan},
 		{"GET /saved", user, s.saved},
 		{"POST /read/{book}/progress", user, s.saveProgress},
-		{"GET /events", user, s.events},
+		{"GET " + eventsPath, user, s.events},
 		{"GET /me", own, s.me},
 		{"POST /me/name", self, s.rename},
 		{"POST /me/password", self, s.changePassword},

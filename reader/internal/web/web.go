@@ -133,7 +133,9 @@ type Options struct {
 	// ClaimFrom are those, besides this machine, whom an unclaimed library
 	// answers (C7).
 	ClaimFrom []netip.Prefix
-	Log       *zap.Logger
+	// Measure measures what a route answers, under its pattern; nil measures nothing.
+	Measure func(route string, h http.Handler) http.Handler
+	Log     *zap.Logger
 	// Stopping is closed when the program stops, so that streams end by themselves.
 	Stopping <-chan struct{}
 }
@@ -165,15 +167,24 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
+// measured is what answers a route, measured unless it is a stream, which lasts as
+// long as somebody looks.
+func (s *Server) measured(rt route, path string) http.Handler {
+	if s.Measure == nil || path == eventsPath {
+		return s.serve(rt)
+	}
+	return s.Measure(path, s.serve(rt))
+}
+
 // Handler answers every request. Outermost is what a named proxy says, so that
 // everything after it sees the browser's own scheme, host and address; then the
 // cross-origin check, the host allow-list, the headers and the size limit; none of them wraps the
-// ResponseWriter, which would turn sendfile off.
+// ResponseWriter, which would turn sendfile off. Measure does, and keeps it.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, rt := range s.routes() {
 		method, path, _ := strings.Cut(rt.pattern, " ")
-		mux.HandleFunc(method+" "+s.BasePath+path, s.serve(rt))
+		mux.Handle(method+" "+s.BasePath+path, s.measured(rt, path))
 	}
 	cross := http.NewCrossOriginProtection()
 	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
@@ -23,6 +24,7 @@ import (
 	"mangrove/scraper/internal/source"
 	"mangrove/scraper/internal/source/sample"
 	"mangrove/scraper/internal/store"
+	"mangrove/scraper/internal/tally"
 )
 
 // describedRun is a scraper as far as described Sites need one: real Lanes over
@@ -51,7 +53,7 @@ func newDescribedRun(t *testing.T) (*describedRun, context.Context) {
 		t.Fatal(err)
 	}
 	log := zap.New(core)
-	r.lanes = newLanes(r.cfg, log, r.db, pgtest.Pool(t, urls.Scraper, store.Schema, nil), live.NewHub(), cover.New(t.TempDir()), nil, nil)
+	r.lanes = newLanes(r.cfg, log, r.db, pgtest.Pool(t, urls.Scraper, store.Schema, nil), live.NewHub(), cover.New(t.TempDir()), nil, nil, tally.New(prometheus.NewRegistry()))
 	shipped, err := sample.Start("http://sample.example")
 	if err != nil {
 		t.Fatal(err)

@@ -21,6 +21,7 @@ import (
 	"mangrove/scraper/internal/queue"
 	"mangrove/scraper/internal/source"
 	"mangrove/scraper/internal/store"
+	"mangrove/scraper/internal/tally"
 )
 
 // claimAgain is how long a Lane that another scraper works is left alone.
@@ -47,6 +48,7 @@ type lanes struct {
 	// incidents is what each Lane's Recorder is made of; without a Store they
 	// record nothing.
 	incidents incident.Recorder
+	tally     *tally.Tally
 
 	mu      sync.Mutex
 	working map[string]*lane.Lane
@@ -55,13 +57,13 @@ type lanes struct {
 	looked  map[string]bool
 }
 
-func newLanes(cfg config.Config, log *zap.Logger, db *store.Store, claims *pgxpool.Pool, hub *live.Hub, covers *cover.Shelf, pages fetch.Renderer, inv *inventory.Inventory) *lanes {
+func newLanes(cfg config.Config, log *zap.Logger, db *store.Store, claims *pgxpool.Pool, hub *live.Hub, covers *cover.Shelf, pages fetch.Renderer, inv *inventory.Inventory, counts *tally.Tally) *lanes {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
 	return &lanes{
-		cfg: cfg, log: log, db: db, claims: claims, hub: hub, covers: covers, pages: pages, inv: inv, working: map[string]*lane.Lane{}, slots: map[string]*lane.Slots{},
+		cfg: cfg, log: log, db: db, claims: claims, hub: hub, covers: covers, pages: pages, inv: inv, tally: counts, working: map[string]*lane.Lane{}, slots: map[string]*lane.Slots{},
 		keepers: map[string]*keeper{}, looked: map[string]bool{},
 		// One scraper a data folder (SUP-7), so host and folder name it.
 		holder: host + ":" + cfg.DataDir,
@@ -300,6 +302,8 @@ func (l *lanes) work(ctx context.Context, a source.Adapter, k *keeper, claim *st
 		rest = takeOver
 	}
 	gate := &lane.Gate{}
+	written := counted{claim, l.tally}
+	l.tally.Open(site.Key)
 	slots := lane.NewSlots(site, gate.Allow, rest)
 	if err := l.pace(ctx, site, slots); err != nil {
 		return err
@@ -313,10 +317,11 @@ func (l *lanes) work(ctx context.Context, a source.Adapter, k *keeper, claim *st
 	recorder := l.incidents
 	recorder.Checkpoint = incident.Checkpoints(l.cfg.LibraryDir, site)
 	w := lane.New(lane.Options{
-		Adapter: a, Fetcher: heard, Store: claim, Queue: queue.New(claim), Covers: l.covers, Hub: l.hub, Gate: gate, Held: claim.Held, Log: l.log, Incidents: &recorder,
+		Adapter: a, Fetcher: heard, Store: written, Queue: queue.New(claim), Covers: l.covers, Hub: l.hub, Gate: gate, Held: claim.Held, Log: l.log, Incidents: &recorder,
 		Runner: &job.Runner{
-			Library: l.cfg.LibraryDir, Store: claim, Marker: inventory.NewMarker(l.cfg.LibraryDir, l.db), Inventory: l.inv, Hub: l.hub, Adapter: a, Fetcher: heard,
+			Library: l.cfg.LibraryDir, Store: written, Marker: inventory.NewMarker(l.cfg.LibraryDir, l.db), Inventory: l.inv, Hub: l.hub, Adapter: a, Fetcher: heard,
 			Incidents: &recorder, Log: l.log, Generator: "Mangrove " + version, Floor: claim.FreeSpaceFloor,
+			PageStaged: func() { l.tally.Page(site.Key) },
 		},
 	})
 	l.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
 	"mangrove/internal/config"
@@ -12,6 +13,7 @@ import (
 	"mangrove/scraper/internal/lane"
 	"mangrove/scraper/internal/source"
 	"mangrove/scraper/internal/store"
+	"mangrove/scraper/internal/tally"
 )
 
 // A pace that was chosen holds over a restart, one that cannot be read is no
@@ -19,7 +21,7 @@ import (
 func TestTheChosenPaceHolds(t *testing.T) {
 	urls := pgtest.New(t)
 	db := store.New(pgtest.Pool(t, urls.Scraper, store.Schema, nil))
-	l := newLanes(config.Config{}, zap.NewNop(), db, nil, nil, nil, nil, nil)
+	l := newLanes(config.Config{}, zap.NewNop(), db, nil, nil, nil, nil, nil, tally.New(prometheus.NewRegistry()))
 	site := source.Site{Key: "sample", Pacing: time.Millisecond}
 	// gap is how long the second of two requests waits for the first.
 	gap := func() time.Duration {

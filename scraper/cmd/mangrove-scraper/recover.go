@@ -51,6 +51,7 @@ func (l *lanes) recover(ctx context.Context, site source.Site, db *store.Claim) 
 
 // stalled keeps a stall as an incident (STALL-4).
 func (l *lanes) stalled(ctx context.Context, s stall.Stall) {
+	l.tally.Stall(s.Job.Key.Site, s.Job.State)
 	l.recordJob(ctx, s.Job, fault.Newf(fault.Stall, "download", s.Job.Key.String(), "%s; its checkpoint stands at %s", s.Job.Reason, s.Fingerprint[:12]))
 }
 

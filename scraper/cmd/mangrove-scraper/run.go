@@ -17,6 +17,7 @@ import (
 	"mangrove/internal/failpoint"
 	"mangrove/internal/fault"
 	"mangrove/internal/grpcserver"
+	"mangrove/internal/metrics"
 	"mangrove/internal/pg"
 	"mangrove/internal/pulse"
 	"mangrove/migrations"
@@ -104,11 +105,12 @@ func run(ctx context.Context, cfg config.Config, afterCrash bool, log *zap.Logge
 	held := holding(db, recorder, log)
 	library := inventory.NewLibrary(cfg.LibraryDir, marker, db)
 	inv := newInventory(library, marker, held, hub.LibraryChanged, log)
-	lanes := newLanes(cfg, log, db, claims, hub, covers, pages, inv)
+	figures, counts, calls := newFigures(cfg, db, log)
+	lanes := newLanes(cfg, log, db, claims, hub, covers, pages, inv, counts)
 	lanes.afterCrash, lanes.incidents = afterCrash, *recorder
 	wake := lanes.wake
 
-	server := grpcserver.New(log, grpc.Creds(grpcserver.PeerCredentials(os.Geteuid())))
+	server := grpcserver.New(log, grpc.Creds(grpcserver.PeerCredentials(os.Geteuid())), calls)
 	edge := &rpc.Server{
 		Version: version, Started: time.Now(), Store: db, Covers: covers, Hub: hub, Adapters: registry, Wake: wake, Searches: lanes, Browser: pages.Available, Unread: described.unread,
 		Follows: &follow.Reconciler{Store: db, Queue: queue.New(db), Adapters: registry, Wake: wake}, Paces: lanes, StopJob: lanes.StopJob, Halt: lanes.Halt, Probes: lanes, Recorder: recorder, Library: inv,
@@ -128,6 +130,11 @@ func run(ctx context.Context, cfg config.Config, afterCrash bool, log *zap.Logge
 	if err != nil {
 		return &exit{config.ExitConfig, fmt.Errorf("%s: %w", config.Data, err)}
 	}
+	told, err := metrics.Listen(cfg.ScraperMetricsSocket(), figures, log)
+	if err != nil {
+		return &exit{config.ExitConfig, fmt.Errorf("%s: %w", config.Data, err)}
+	}
+	defer told.Stop(time.Second)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	beats := &pulse.Pulse{}

@@ -197,6 +197,8 @@ func (r *Runner) fetchPage(ctx context.Context, p source.Page, i int, ch source.
 		if err == nil {
 			if err = stage.Accept(i, resp.Body); err != nil {
 				spoiled(ctx, resp)
+			} else if r.PageStaged != nil {
+				r.PageStaged()
 			}
 		}
 		if !fault.Is(err, fault.Page) {

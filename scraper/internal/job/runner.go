@@ -131,6 +131,8 @@ type Runner struct {
 	// Floor is how many bytes of the library's file system are left free; nil
 	// takes DefaultFloor.
 	Floor func(ctx context.Context) (int64, error)
+	// PageStaged hears of each page that was staged; nil hears of none.
+	PageStaged func()
 
 	lists pacer
 	unit  stopper

@@ -109,7 +109,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, data: filepath.Join(top, "data")}
 	w.env = map[string]string{
 		"PATH": os.Getenv("PATH"), "HOME": "/nonexistent", "SECRET_OF_THE_SHELL": "leak",
-		config.Data: w.data, config.HTTP: freePort(t), config.Health: freePort(t),
+		config.Data: w.data, config.HTTP: freePort(t), config.Health: freePort(t), config.Metrics: freePort(t),
 	}
 	if bin := os.Getenv(config.PostgresBin); bin != "" {
 		w.env[config.PostgresBin] = bin

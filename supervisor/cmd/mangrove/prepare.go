@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 
@@ -29,7 +28,7 @@ type system struct {
 	log     *zap.Logger
 	lock    *durable.Lock
 	family  *child.Family
-	health  net.Listener // nil unless ports were asked for
+	bound   preflight.Bound // nothing unless ports were asked for
 	// postgres is nil unless the embedded default is used.
 	postgres                *postgres.Server
 	scraperPath, readerPath string
@@ -70,7 +69,7 @@ func prepare(ctx context.Context, c config.Config, con console, ports bool) (_ *
 		return nil, err
 	}
 	if ports {
-		if s.health, err = preflight.Ports(c); err != nil {
+		if s.bound, err = preflight.Ports(c); err != nil {
 			return nil, err
 		}
 	}
@@ -104,9 +103,7 @@ func (s *system) rotated(name string) io.Writer {
 
 // close lets go of what is held. Files and folders stay.
 func (s *system) close() {
-	if s.health != nil {
-		_ = s.health.Close()
-	}
+	s.bound.Close()
 	for _, l := range s.logs {
 		_ = l.Close()
 	}

@@ -27,6 +27,10 @@ func TestUpRefusesInOneLine(t *testing.T) {
 		{"a wrong log level", func(_ *testing.T, w *world) { w.env[config.LogLevel] = "loud" }, []string{config.LogLevel, "loud"}},
 		{"a relative folder", func(_ *testing.T, w *world) { w.env[config.Data] = "data" }, []string{config.Data, "absolute"}},
 		{"one port for two", func(_ *testing.T, w *world) { w.env[config.Health] = w.env[config.HTTP] }, []string{config.Health, config.HTTP}},
+		{"metrics for everybody", func(_ *testing.T, w *world) { w.env[config.Metrics] = "0.0.0.0:8486" }, []string{config.Metrics, config.MetricsTokenFile}},
+		{"metrics with a token that is not there", func(_ *testing.T, w *world) { w.env[config.MetricsTokenFile] = "/nonexistent" }, []string{config.MetricsTokenFile, "no such file"}},
+		{"metrics at the reader's address", func(_ *testing.T, w *world) { w.env[config.Metrics] = w.env[config.HTTP] }, []string{config.Metrics, config.HTTP}},
+		{"the metrics' port is taken", func(t *testing.T, w *world) { take(t, w.env[config.Metrics]) }, []string{config.Metrics, "taken"}},
 		{"one role of three", func(_ *testing.T, w *world) { w.env[config.DatabaseURLOwner] = "postgres://o:hunter2@127.0.0.1:1/m" }, []string{"MANGROVE_DATABASE_URL_", "all three"}},
 		{"the reader's port is taken", func(t *testing.T, w *world) { take(t, w.env[config.HTTP]) }, []string{config.HTTP, "taken"}},
 		{"the health port is taken", func(t *testing.T, w *world) { take(t, w.env[config.Health]) }, []string{config.Health, "taken"}},
@@ -158,7 +162,7 @@ func TestASecondSupervisorIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.up().serving()
-	w.env[config.HTTP], w.env[config.Health] = freePort(t), freePort(t)
+	w.env[config.HTTP], w.env[config.Health], w.env[config.Metrics] = freePort(t), freePort(t), freePort(t)
 	code, out := w.run("up")
 	if code != config.ExitLock || strings.Count(out, "\n") != 1 || !strings.Contains(out, w.data) || !strings.Contains(out, "process ") {
 		t.Errorf("%d %s", code, out)

@@ -17,6 +17,8 @@ func settingTable() []setting {
 		{config.Library, "the library folder, an absolute path", "library inside the data folder"},
 		{config.HTTP, "where the reader listens, host:port", "127.0.0.1:8484"},
 		{config.Health, "where gRPC health listens, host:port", "127.0.0.1:8485"},
+		{config.Metrics, "where Prometheus is answered, host:port; set to nothing, nowhere", "127.0.0.1:8486"},
+		{config.MetricsTokenFile, "a file with the token that whoever asks for the metrics must know, mode 0600; needed for an address that other machines reach", "none"},
 		{config.Hosts, "host names the reader answers to, separated by commas", "localhost and addresses only"},
 		{config.BasePath, "the path the reader lives under behind a reverse proxy, such as /books", "none"},
 		{config.TrustedProxies, "addresses or ranges of reverse proxies whose forwarding headers are believed", "none"},

@@ -91,9 +91,14 @@ func (s *system) up(ctx context.Context, hurry <-chan struct{}) error {
 	}
 	facts := control.Facts{Version: version, Started: time.Now(), Address: address(c.HTTP, c.BasePath), Data: c.DataDir}
 	operator := control.NewOperator(s.log, facts, s.group.statuses, s.group.act, 0, os.Geteuid())
+	figures, err := s.metrics()
+	if err != nil {
+		return err
+	}
 	for _, serve := range []func() error{
 		func() error { return operator.Serve(socket) },
-		func() error { return health.Serve(s.health) },
+		func() error { return health.Serve(s.bound.Health) },
+		func() error { return figures.Serve(s.bound.Metrics) },
 	} {
 		go func() {
 			if err := serve(); err != nil {
@@ -104,6 +109,7 @@ func (s *system) up(ctx context.Context, hurry <-chan struct{}) error {
 	// The order of a stop: say that we are going, end the services and what
 	// they left behind, then stop answering the operator, who may want to watch.
 	defer operator.Stop(time.Second)
+	defer figures.Stop(time.Second)
 	reaping, enough := context.WithCancel(context.Background())
 	defer enough()
 	go s.family.Reap(reaping)

@@ -294,7 +294,7 @@ func idleMangrove(t *testing.T, up, dir string) int {
 	t.Helper()
 	address := freePort(t)
 	cmd := exec.Command(up, "up")
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "MANGROVE_DATA=" + filepath.Join(dir, "data"), "MANGROVE_HTTP=" + address, "MANGROVE_HEALTH=" + freePort(t)}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "MANGROVE_DATA=" + filepath.Join(dir, "data"), "MANGROVE_HTTP=" + address, "MANGROVE_HEALTH=" + freePort(t), "MANGROVE_METRICS=" + freePort(t)}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -18,11 +18,11 @@ func TestAPortThatIsJustBeingGivenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	time.AfterFunc(200*time.Millisecond, func() { _ = dying.Close() })
-	health, err := Ports(config.Config{HTTP: dying.Addr().String(), Health: "127.0.0.1:0"})
+	bound, err := Ports(config.Config{HTTP: dying.Addr().String(), Health: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = health.Close()
+	bound.Close()
 }
 
 func TestAPortThatStaysTaken(t *testing.T) {
@@ -33,8 +33,9 @@ func TestAPortThatStaysTaken(t *testing.T) {
 	}
 	defer func() { _ = other.Close() }()
 	for name, c := range map[string]config.Config{
-		config.HTTP:   {HTTP: other.Addr().String(), Health: "127.0.0.1:0"},
-		config.Health: {HTTP: "127.0.0.1:0", Health: other.Addr().String()},
+		config.HTTP:    {HTTP: other.Addr().String(), Health: "127.0.0.1:0"},
+		config.Health:  {HTTP: "127.0.0.1:0", Health: other.Addr().String()},
+		config.Metrics: {HTTP: "127.0.0.1:0", Health: "127.0.0.1:0", Metrics: other.Addr().String()},
 	} {
 		_, err := Ports(c)
 		if err == nil || !strings.Contains(err.Error(), name+": "+other.Addr().String()+" is taken by another program") {

@@ -48,6 +48,12 @@ func Settings(c config.Config) error {
 	if c.HTTP == c.Health {
 		return wrong(config.Health, "%s is the address of %s too; give each its own", c.Health, config.HTTP)
 	}
+	if c.Metrics == c.HTTP || c.Metrics == c.Health {
+		return wrong(config.Metrics, "%s is the address of %s or %s too; give each its own, or set it to nothing", c.Metrics, config.HTTP, config.Health)
+	}
+	if _, err := c.MetricsToken(); err != nil {
+		return err
+	}
 	if c.Embedded() || c.DatabaseURL != "" || c.ThreeRoles() {
 		return nil
 	}
@@ -85,21 +91,46 @@ func Lock(c config.Config) (*durable.Lock, error) {
 // its lock is free a little before the kernel has taken the reader's port back.
 const portWait = 2 * time.Second
 
-// Ports binds the health address, which stays bound, and makes sure that the
-// reader will be able to bind its own.
-func Ports(c config.Config) (net.Listener, error) {
+// Bound are the addresses that are the supervisor's own and stay bound.
+type Bound struct {
+	Health net.Listener
+	// Metrics is nil when nobody is to be told.
+	Metrics net.Listener
+}
+
+// Close gives back what is bound.
+func (b Bound) Close() {
+	for _, l := range []net.Listener{b.Health, b.Metrics} {
+		if l != nil {
+			_ = l.Close()
+		}
+	}
+}
+
+// Ports binds the addresses of health and of the metrics, which stay bound, and makes
+// sure that the reader will be able to bind its own.
+func Ports(c config.Config) (b Bound, err error) {
 	until := time.Now().Add(portWait)
-	health, err := bind(c.Health, until)
-	if err != nil {
-		return nil, portError(config.Health, c.Health, err)
+	defer func() {
+		if err != nil {
+			b.Close()
+			b = Bound{}
+		}
+	}()
+	if b.Health, err = bind(c.Health, until); err != nil {
+		return b, portError(config.Health, c.Health, err)
+	}
+	if c.Metrics != "" {
+		if b.Metrics, err = bind(c.Metrics, until); err != nil {
+			return b, portError(config.Metrics, c.Metrics, err)
+		}
 	}
 	reader, err := bind(c.HTTP, until)
 	if err != nil {
-		_ = health.Close()
-		return nil, portError(config.HTTP, c.HTTP, err)
+		return b, portError(config.HTTP, c.HTTP, err)
 	}
 	_ = reader.Close()
-	return health, nil
+	return b, nil
 }
 
 func bind(address string, until time.Time) (net.Listener, error) {
@@ -143,7 +174,7 @@ func Programs(self string) (scraper, reader string, err error) {
 
 // Sockets refuses a data folder whose path leaves no room for our sockets.
 func Sockets(c config.Config) error {
-	for _, path := range []string{c.ControlSocket(), c.ScraperSocket(), c.ReaderSocket()} {
+	for _, path := range []string{c.ControlSocket(), c.ScraperSocket(), c.ReaderSocket(), c.ScraperMetricsSocket(), c.ReaderMetricsSocket()} {
 		if n := len(path); n > pgcluster.MaxSocketPath {
 			return wrong(config.Data, "%s makes a socket's path %d bytes long, at most %d are possible; choose a path at least %d bytes shorter",
 				c.DataDir, n, pgcluster.MaxSocketPath, n-pgcluster.MaxSocketPath)

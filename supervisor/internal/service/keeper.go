@@ -376,6 +376,10 @@ func (k *Keeper) watch(ctx context.Context, p Process) ending {
 			k.step(Ready, k.counted)
 		case err == nil:
 			missed = 0
+			// Time frees a budget without an event.
+			if k.Status().Left < budget.Limit {
+				k.note(k.counted)
+			}
 		case !since.IsZero():
 			if missed++; missed >= misses && ctx.Err() == nil && !ended(p) {
 				p.Kill()

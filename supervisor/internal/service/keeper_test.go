@@ -173,6 +173,26 @@ func TestBackOffDoublesToAMinute(t *testing.T) {
 }
 
 // TestTheThirdFailureWithinAnHourParks: there is no fourth start (SUP-2, S-089).
+// TestTheStatusSaysWhatTimeHasFreed: what is left is what is left now, though nothing
+// happened to the service meanwhile.
+func TestTheStatusSaysWhatTimeHasFreed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		crash := scripted{life: time.Millisecond, exit: Exit{Code: 1, What: "exit code 1"}}
+		k := start(t, &script{runs: []scripted{crash, {}}}, t.TempDir())
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if left := k.Status().Left; left != 2 {
+			t.Errorf("%d left after one failure, want two", left)
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if now := k.Status(); now.Left != 3 || now.State != Serving {
+			t.Errorf("%s with %d left after the hour, want three", now.State, now.Left)
+		}
+		k.stop()
+	})
+}
+
 func TestTheThirdFailureWithinAnHourParks(t *testing.T) {
 	for _, life := range []time.Duration{0, time.Millisecond, time.Second, 10 * time.Second, 59 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 	"mangrove/internal/config"
 	"mangrove/internal/grpcserver"
 	"mangrove/internal/lifeline"
+	"mangrove/internal/metrics"
 )
 
 func main() { os.Exit(run()) }
@@ -87,9 +88,9 @@ func run() int {
 	}
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM)
-	socket := c.ScraperSocket()
+	socket, figures := c.ScraperSocket(), c.ScraperMetricsSocket()
 	if name == "reader" {
-		socket = c.ReaderSocket()
+		socket, figures = c.ReaderSocket(), c.ReaderMetricsSocket()
 		go func() {
 			fmt.Fprintln(os.Stderr, http.ListenAndServe(c.HTTP, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				_, _ = w.Write([]byte("claim"))
@@ -101,6 +102,10 @@ func run() int {
 	}
 	l, err := grpcserver.ListenUnix(socket)
 	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if _, err := metrics.Listen(figures, metrics.New("stand-in"), zap.NewNop()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
