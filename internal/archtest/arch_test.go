@@ -69,7 +69,7 @@ var may = map[string][]string{
 	"scraper/internal/checkpoint":                {"scraper/internal/source", "internal/fault", "internal/durable"},
 	"scraper/internal/staging":                   {"internal/failpoint", "scraper/internal/source", "internal/cbz", "internal/picture", "internal/fault", "internal/durable"},
 	"scraper/internal/publish":                   {"internal/failpoint", "internal/cbz", "internal/fault", "internal/durable"},
-	"scraper/internal/inventory":                 {"scraper/internal/source", "scraper/internal/label", "internal/cbz", "internal/fault", "internal/durable"},
+	"scraper/internal/inventory":                 {"scraper/internal/source", "scraper/internal/label", "internal/archive", "internal/cbz", "internal/fault", "internal/durable", "internal/unreadable"},
 	"scraper/internal/inventory/inventorytest":   {"scraper/internal/inventory"},
 	"scraper/internal/cover":                     {"internal/fault", "internal/durable", "internal/picture"},
 	"scraper/internal/follow":                    {"scraper/internal/source"},
