@@ -113,6 +113,10 @@ func rowOf(c scraperclient.Chapter, b progress.Shelved, have bool, now time.Time
 		r.BookID, r.Finished = b.ID, b.Place.Finished
 	}
 	switch {
+	case have && b.Unreadable():
+		why := refusalOf(b.Why)
+		r.State = pill{Icon: why.Icon, Word: why.Word, Tone: "warn"}
+		r.Meta = joinMeta(r.Meta, why.Text+" "+why.Next)
 	case have && b.Here():
 		r.Here = true
 		r.Href = readAddress(b.ID, 0)
