@@ -33,7 +33,9 @@ type row struct {
 
 	Here, Finished bool
 	Arriving, Gone bool
-	BookID         int64
+	// Refused is true when its file is here and cannot be read.
+	Refused bool
+	BookID  int64
 
 	number, volume string
 	order          int
@@ -115,6 +117,7 @@ func rowOf(c scraperclient.Chapter, b progress.Shelved, have bool, now time.Time
 	switch {
 	case have && b.Unreadable():
 		why := refusalOf(b.Why)
+		r.Refused = true
 		r.State = pill{Icon: why.Icon, Word: why.Word, Tone: "warn"}
 		r.Meta = joinMeta(r.Meta, why.Text+" "+why.Next)
 	case have && b.Here():

@@ -61,8 +61,12 @@ func refusedTitles(books []catalog.Refused) []refusedTitle {
 		}
 		why := refusalOf(b.Why)
 		t := &out[len(out)-1]
+		name := b.Name
+		if b.Number != "" || name == "" {
+			name = upperFirst(chapterName(b.Number, ""))
+		}
 		t.Files = append(t.Files, refusedFile{
-			ID: b.ID, Name: upperFirst(chapterName(b.Number, b.Name)), Path: b.Path, State: pill{Icon: why.Icon, Word: why.Word, Tone: "warn"}, refusal: why,
+			ID: b.ID, Name: name, Path: b.Path, State: pill{Icon: why.Icon, Word: why.Word, Tone: "warn"}, refusal: why,
 		})
 	}
 	return out

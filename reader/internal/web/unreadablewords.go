@@ -20,7 +20,7 @@ func refusalOf(why unreadable.Reason) refusal {
 	case unreadable.UnsafeNames:
 		return refusal{"Unsafe names", "shield", "A name in its file reaches out of the archive, as harmful ones do.", "If you trust where it is from, unpack it and pack its pages again."}
 	case unreadable.DuplicateNames:
-		return refusal{"Two pages of one name", "copy", "Its file holds two pages of the same name, and which of them is meant cannot be told.", "Unpack it, name its pages apart, and pack them again."}
+		return refusal{"Doubled names", "copy", "Its file holds two pages of the same name, and which of them is meant cannot be told.", "Unpack it, name its pages apart, and pack them again."}
 	case unreadable.NoPages:
 		return refusal{"No pages", "pages", "Its file holds no picture that can be shown: JPEG, PNG, GIF, WebP or AVIF.", "Put its pages into it in one of those, or take it out of the library."}
 	case unreadable.Unsupported:
