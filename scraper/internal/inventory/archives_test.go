@@ -129,10 +129,11 @@ func TestFoldersOfPictures(t *testing.T) {
 	}
 	for _, name := range []string{
 		"Ash/Chapter 1.5/001.png", "Ash/Chapter 1.5/002.png", "Ash/Chapter 2/1.png", "Ash/cover.png", "One-shot/1.png", "Elm/art/1.png", "Elm/folder.png",
-		"cover.png", "Ash/__MACOSX/1.png", "Ash/.hidden/1.png",
+		"Fir/cover.png", "cover.png", "Ash/__MACOSX/1.png", "Ash/.hidden/1.png",
 	} {
 		s.write(t, name, page(t, 5+len(name)))
 	}
+	s.write(t, "Fir/book.epub", []byte("PK"))
 	s.put(t, "Oak/1.cbz", "", "1", 1)
 	s.write(t, "Oak/cover.png", page(t, 4))
 	old("Ash/Chapter 1.5", "Ash/Chapter 2", "Ash", "One-shot", "Elm/art", "Elm", "Oak/1.cbz", "Oak", "")

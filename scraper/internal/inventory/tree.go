@@ -43,7 +43,7 @@ type folder struct {
 	subs []string
 	// sure is false when its time may not tell of the next change.
 	sure bool
-	// archives is true when it directly holds some; pictures is the stamp of those it
+	// archives is true when it directly holds some, or other books; pictures is the stamp of those it
 	// directly holds, of size 0 when it holds none.
 	archives bool
 	pictures Stamp
@@ -185,6 +185,10 @@ func (w *walker) folder(ctx context.Context, dir string) (f folder, there bool, 
 // bytes say.
 var suffixes = []string{".cbz", ".cbr", ".cb7", ".zip", ".rar", ".7z"}
 
+// others are the endings of books that are not read here. A picture beside one is
+// its cover and no chapter.
+var others = []string{".pdf", ".epub", ".mobi", ".azw", ".azw3", ".cbt", ".djvu"}
+
 // read lists one folder: its archives with their stamps, its folders, and what
 // pictures it holds.
 func (w *walker) read(dir, at string) (out folder, err error) {
@@ -203,6 +207,8 @@ func (w *walker) read(dir, at string) (out folder, err error) {
 		archive := e.Type().IsRegular() && slices.Contains(suffixes, strings.ToLower(path.Ext(name)))
 		picture := e.Type().IsRegular() && cbz.PictureName(name)
 		switch {
+		case e.Type().IsRegular() && !cbz.Litter(name) && slices.Contains(others, strings.ToLower(path.Ext(name))):
+			out.archives = true
 		case cbz.Litter(name), !archive && !picture && !e.IsDir():
 		case !utf8.ValidString(name):
 			// The database and the contract hold text; the file stays as it is.

@@ -3350,7 +3350,7 @@ type LibraryState struct {
 	Missing int64 `protobuf:"varint,3,opt,name=missing,proto3" json:"missing,omitempty"`
 	// bytes is the size of files.
 	Bytes int64 `protobuf:"varint,4,opt,name=bytes,proto3" json:"bytes,omitempty"`
-	// passed_over counts files that were left out of the catalog: broken, a second copy, or with a name that cannot be stored.
+	// passed_over counts files that were left out of the catalog: still being written, a second copy, or with a name that cannot be stored.
 	PassedOver int64 `protobuf:"varint,5,opt,name=passed_over,json=passedOver,proto3" json:"passed_over,omitempty"`
 	// looked_at is when the last look ended well; unset before the first.
 	LookedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=looked_at,json=lookedAt,proto3" json:"looked_at,omitempty"`
