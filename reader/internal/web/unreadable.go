@@ -6,10 +6,7 @@ import (
 	"mangrove/reader/internal/catalog"
 )
 
-// refusedAddress is the page of the files that cannot be read.
-const refusedAddress = "/settings/scraper/unreadable"
-
-// refusedShown is how many of them the page shows.
+// refusedShown is how many files that cannot be read their page shows.
 const refusedShown = 500
 
 // refusedView is the page in words.
