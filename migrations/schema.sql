@@ -193,7 +193,11 @@ CREATE TABLE reader.books (
     removed_at timestamp with time zone,
     epoch text DEFAULT ''::text NOT NULL,
     missing_pages integer[] DEFAULT '{}'::integer[] NOT NULL,
-    CONSTRAINT books_page_count_check CHECK ((page_count > 0))
+    kind text DEFAULT 'zip'::text NOT NULL,
+    unreadable text DEFAULT ''::text NOT NULL,
+    CONSTRAINT books_kind_check CHECK ((kind = ANY (ARRAY['zip'::text, 'rar'::text, '7z'::text, 'folder'::text]))),
+    CONSTRAINT books_page_count_check CHECK ((page_count > 0)),
+    CONSTRAINT books_unreadable_check CHECK ((unreadable = ANY (ARRAY[''::text, 'empty'::text, 'not-an-archive'::text, 'encrypted'::text, 'corrupt'::text, 'too-large'::text, 'unsafe-names'::text, 'duplicate-names'::text, 'no-pages'::text, 'unsupported'::text])))
 );
 
 ALTER TABLE reader.books OWNER TO mangrove_owner;
@@ -205,6 +209,10 @@ COMMENT ON COLUMN reader.books.epoch IS 'the library epoch that last named the b
 -- Name: COLUMN books.missing_pages; Type: COMMENT; Schema: reader; Owner: mangrove_owner
 
 COMMENT ON COLUMN reader.books.missing_pages IS 'numbers, from 1, of the Site''s pages that the file is without';
+
+-- Name: COLUMN books.unreadable; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.books.unreadable IS 'why its file cannot be read, or empty; page_count is then that of the last file that could, or 1';
 
 -- Name: books_id_seq; Type: SEQUENCE; Schema: reader; Owner: mangrove_owner
 
@@ -855,11 +863,15 @@ CREATE TABLE scraper.library_files (
     file_gone boolean DEFAULT false NOT NULL,
     mtime_ns bigint DEFAULT 0 NOT NULL,
     folder text GENERATED ALWAYS AS (COALESCE("substring"(path, '^(.*)/[^/]*$'::text), ''::text)) STORED NOT NULL,
+    kind text DEFAULT 'zip'::text NOT NULL,
+    unreadable text DEFAULT ''::text NOT NULL,
     verified_at timestamp with time zone,
-    CONSTRAINT library_files_pages_check CHECK ((pages > 0)),
+    CONSTRAINT library_files_kind_check CHECK ((kind = ANY (ARRAY['zip'::text, 'rar'::text, '7z'::text, 'folder'::text]))),
+    CONSTRAINT library_files_pages_check CHECK (((pages > 0) OR ((pages = 0) AND (unreadable <> ''::text)))),
     CONSTRAINT library_files_replaced CHECK (((replaced_by = ''::text) OR (state = 'removed'::text))),
-    CONSTRAINT library_files_size_check CHECK ((size > 0)),
-    CONSTRAINT library_files_state_check CHECK ((state = ANY (ARRAY['published'::text, 'missing'::text, 'removed'::text])))
+    CONSTRAINT library_files_size_check CHECK (((size > 0) OR ((size = 0) AND (unreadable <> ''::text)))),
+    CONSTRAINT library_files_state_check CHECK ((state = ANY (ARRAY['published'::text, 'missing'::text, 'removed'::text]))),
+    CONSTRAINT library_files_unreadable_check CHECK ((unreadable = ANY (ARRAY[''::text, 'empty'::text, 'not-an-archive'::text, 'encrypted'::text, 'corrupt'::text, 'too-large'::text, 'unsafe-names'::text, 'duplicate-names'::text, 'no-pages'::text, 'unsupported'::text])))
 );
 
 ALTER TABLE scraper.library_files OWNER TO mangrove_owner;
@@ -883,6 +895,14 @@ COMMENT ON COLUMN scraper.library_files.file_gone IS 'a replaced file has been r
 -- Name: COLUMN library_files.mtime_ns; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
 
 COMMENT ON COLUMN scraper.library_files.mtime_ns IS 'of the file when it was last read, in nanoseconds since 1970; 0 is not known, and its size alone is compared';
+
+-- Name: COLUMN library_files.kind; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.library_files.kind IS 'what holds the pages, by its bytes; of a folder, path is the folder and size that of its pictures';
+
+-- Name: COLUMN library_files.unreadable; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.library_files.unreadable IS 'why it cannot be read, or empty; pages is then 0';
 
 -- Name: COLUMN library_files.verified_at; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
 
@@ -1317,6 +1337,10 @@ CREATE INDEX bookmarks_series ON reader.bookmarks USING btree (site, series_id);
 -- Name: books_path; Type: INDEX; Schema: reader; Owner: mangrove_owner
 
 CREATE INDEX books_path ON reader.books USING btree (path);
+
+-- Name: books_unreadable; Type: INDEX; Schema: reader; Owner: mangrove_owner
+
+CREATE INDEX books_unreadable ON reader.books USING btree (title_id) WHERE (unreadable <> ''::text);
 
 -- Name: notifications_destination_id_at_idx; Type: INDEX; Schema: reader; Owner: mangrove_owner
 

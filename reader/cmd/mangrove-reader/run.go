@@ -107,6 +107,9 @@ func run(ctx context.Context, stderr io.Writer) error {
 	}
 	defer func() { _ = scraper.Close() }()
 	files := pages.NewLibrary(cfg.LibraryDir)
+	unpacked := pages.NewUnpacked(filepath.Join(cfg.DataDir, "reader", "unpacked"), pages.UnpackedLimit)
+	defer unpacked.Close()
+	files.UnpackInto(unpacked)
 	covers := pages.NewCovers(filepath.Join(cfg.DataDir, "reader", "covers"), picture.NewDecoder(2))
 	follower := catalog.NewFollower(st, scraper, files, log)
 	follows := follow.New(st, scraper, log)

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"mangrove/internal/unreadable"
 )
 
 // Title is one Series in the catalog.
@@ -46,10 +48,22 @@ type Book struct {
 	RemovedAt   time.Time
 	// Missing are the numbers, from 1, of the Site's pages that the file is without.
 	Missing []int32
+	// Why is the reason that its file cannot be read, "" when it can.
+	Why unreadable.Reason
 }
 
-// Here reports whether the file is in the library now.
-func (b Book) Here() bool { return b.RemovedAt.IsZero() }
+// Here reports whether the book can be read now: its file is in the library, and
+// can be read.
+func (b Book) Here() bool { return b.RemovedAt.IsZero() && b.Why == "" }
+
+// Unreadable reports whether its file is in the library and cannot be read.
+func (b Book) Unreadable() bool { return b.RemovedAt.IsZero() && b.Why != "" }
+
+// Refused is a book that cannot be read, with the title it belongs to.
+type Refused struct {
+	Book
+	TitleName string
+}
 
 // Page is where one page lies in its book's file. Position counts from 0.
 type Page struct {

@@ -64,19 +64,11 @@ type Source func(ctx context.Context) ([]byte, error)
 
 // PageSource reads one page of a book.
 func (l *Library) PageSource(p catalog.Placed) Source {
-	return func(context.Context) ([]byte, error) {
+	return func(ctx context.Context) ([]byte, error) {
 		if p.Stored {
 			return l.readStored(p)
 		}
-		f, archive, err := l.archive(p.Path)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = f.Close() }()
-		if p.Position >= len(archive.Pages) {
-			return nil, fault.Newf(fault.NotFound, "read", p.Path, "page %d", p.Position)
-		}
-		content, err := archive.OpenPage(p.Position)
+		content, err := l.open(ctx, p)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -77,9 +78,14 @@ func (s *Store) applyEntry(ctx context.Context, tx pgx.Tx, epoch string, e catal
 		count = len(e.Pages)
 	}
 	err = tx.QueryRow(ctx, s.sql.Get("SaveBook"), titleID, c.ID, e.Path, catalog.Decimal(c.Number), catalog.Decimal(c.Volume), c.Title,
-		c.Language, list(c.Groups), c.SourceOrder, count, e.Size, e.Fingerprint, e.PublishedAt, epoch, list(e.Missing)).Scan(&bookID)
+		c.Language, list(c.Groups), c.SourceOrder, count, e.Size, e.Fingerprint, e.PublishedAt, epoch, list(e.Missing),
+		cmp.Or(oneOf(e.Kind, "rar", "7z", "folder"), "zip"), string(e.Why)).Scan(&bookID)
 	if err != nil {
 		return err
+	}
+	if e.Why != "" {
+		// Places stay as they are for when it can be read again.
+		return nil
 	}
 	if _, err := tx.Exec(ctx, s.sql.Get("KeepPlaces"), bookID); err != nil || len(e.Pages) == 0 {
 		return err
@@ -144,8 +150,27 @@ func (s *Store) Book(ctx context.Context, id int64) (catalog.Book, error) {
 func bookFields(b *catalog.Book) []any {
 	return []any{
 		&b.ID, &b.TitleID, &b.ChapterID, &b.Path, &b.Number, &b.Volume, &b.Name, &b.Language, &b.Groups, &b.SourceOrder,
-		&b.PageCount, &b.Size, &b.Fingerprint, &b.PublishedAt, (*maybeTime)(&b.RemovedAt), &b.Missing,
+		&b.PageCount, &b.Size, &b.Fingerprint, &b.PublishedAt, (*maybeTime)(&b.RemovedAt), &b.Missing, &b.Why,
 	}
+}
+
+// Refused lists the books that cannot be read, by title and in reading order.
+func (s *Store) Refused(ctx context.Context, limit int) ([]catalog.Refused, error) {
+	rows, err := s.pool.Query(ctx, s.sql.Get("Refused"), limit)
+	if err != nil {
+		return nil, wrap("list", "the files that cannot be read", err)
+	}
+	books, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r catalog.Refused, err error) {
+		err = row.Scan(append(bookFields(&r.Book), &r.TitleName)...)
+		return r, err
+	})
+	return books, wrap("list", "the files that cannot be read", err)
+}
+
+// CountRefused counts the books that cannot be read.
+func (s *Store) CountRefused(ctx context.Context) (n int, err error) {
+	err = s.pool.QueryRow(ctx, s.sql.Get("CountRefused")).Scan(&n)
+	return n, wrap("count", "the files that cannot be read", err)
 }
 
 // Pages answers the pages of a book in order; none when its file was never read.

@@ -6,13 +6,13 @@ SELECT t.id, t.site, t.series_id, t.title, t.site_name, f.user_id IS NOT NULL, t
     coalesce(c.fingerprint, ''), coalesce(r.page, 0), coalesce(r.page_count, 0)
 FROM titles t
 JOIN LATERAL (
-    SELECT count(*) AS books, count(*) FILTER (WHERE NOT coalesce(p.finished, false)) AS unread, max(b.published_at) AS newest
+    SELECT count(*) AS books, count(*) FILTER (WHERE NOT coalesce(p.finished, false) AND b.unreadable = '') AS unread, max(b.published_at) AS newest
     FROM books b LEFT JOIN progress p ON p.book_id = b.id AND p.user_id = $1
     WHERE b.title_id = t.id AND b.removed_at IS NULL
 ) s ON s.books > 0
 LEFT JOIN bookmarks f ON f.user_id = $1 AND f.site = t.site AND f.series_id = t.series_id
 LEFT JOIN LATERAL (
-    SELECT b.fingerprint FROM books b WHERE b.title_id = t.id AND b.removed_at IS NULL
+    SELECT b.fingerprint FROM books b WHERE b.title_id = t.id AND b.removed_at IS NULL AND b.unreadable = ''
     ORDER BY b.number NULLS LAST, b.source_order DESC, b.id LIMIT 1
 ) c ON true
 LEFT JOIN LATERAL (

@@ -127,6 +127,7 @@ func (s *Server) routes() []route {
 		{"POST /settings/scraper/hold", administrator, s.setHold},
 		{"POST /settings/scraper/discovery", administrator, s.setDiscovery},
 		{"POST /settings/scraper/floor", administrator, s.setFloor},
+		{"GET /settings/scraper/unreadable", administrator, s.refusedPage},
 		{"GET /settings/notifications", administrator, s.notificationsPage},
 		{"POST /settings/notifications", administrator, s.addDestination},
 		{"POST /settings/notifications/{destination}/test", administrator, s.testDestination},

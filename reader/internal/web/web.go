@@ -67,6 +67,8 @@ type Shelves interface {
 	Pages(ctx context.Context, bookID int64) ([]catalog.Page, error)
 	Page(ctx context.Context, bookID int64, position int) (catalog.Placed, error)
 	SaveIndex(ctx context.Context, bookID int64, pages []catalog.Page) error
+	Refused(ctx context.Context, limit int) ([]catalog.Refused, error)
+	CountRefused(ctx context.Context) (int, error)
 	CoverBook(ctx context.Context, titleID int64) (bookID int64, fingerprint string, err error)
 	Shelved(ctx context.Context, titleID, userID int64) ([]progress.Shelved, error)
 	RecentTitles(ctx context.Context, userID int64, limit int) ([]int64, error)
