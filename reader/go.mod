@@ -22,6 +22,7 @@ require (
 	mangrove/internal v0.0.0
 	mangrove/migrations v0.0.0
 	mangrove/proto v0.0.0
+	pgregory.net/rapid v1.3.0
 )
 
 require (

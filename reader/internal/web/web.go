@@ -75,7 +75,18 @@ type Shelves interface {
 	ReadingSettings(ctx context.Context, userID, titleID int64) (s reading.Settings, every, ok bool, err error)
 	SaveReadingSettings(ctx context.Context, userID, titleID int64, s reading.Settings) (reading.Settings, error)
 	Wish(ctx context.Context, userID int64, key scraperclient.Key) (follow.Wish, bool, error)
-	Matching(ctx context.Context, userID int64, query string) ([]catalog.Card, error)
+	Browsing
+}
+
+// Browsing is how a library is looked through and who may.
+type Browsing interface {
+	ShelfBlock(ctx context.Context, userID int64, q catalog.ShelfQuery) ([]catalog.Card, error)
+	ShelfCounts(ctx context.Context, userID int64) (catalog.ShelfCounts, error)
+	ShelfChoices(ctx context.Context, userID int64) (map[string][]catalog.Choice, error)
+	Find(ctx context.Context, userID int64, query string) ([]catalog.Card, error)
+	SeesTitle(ctx context.Context, userID, titleID int64) (bool, error)
+	SeesBook(ctx context.Context, userID, bookID int64) (bool, error)
+	SeesSeries(ctx context.Context, userID int64, key scraperclient.Key) (bool, error)
 }
 
 // Scraper is what pages ask the scraper.
