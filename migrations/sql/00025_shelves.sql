@@ -202,6 +202,24 @@ CREATE TABLE reader.collection_series (
 );
 CREATE INDEX collection_series_series ON reader.collection_series (site, series_id);
 
+-- A Series that moves stays where people put it.
+-- +goose StatementBegin
+CREATE FUNCTION reader.series_rekeyed() RETURNS trigger
+    LANGUAGE plpgsql SET search_path TO 'reader'
+    AS $$
+BEGIN
+    UPDATE collection_series k SET site = NEW.site, series_id = NEW.series_id
+    WHERE k.site = OLD.site AND k.series_id = OLD.series_id
+      AND NOT EXISTS (SELECT FROM collection_series o WHERE o.collection_id = k.collection_id AND o.site = NEW.site AND o.series_id = NEW.series_id);
+    RETURN NULL;
+END
+$$;
+-- +goose StatementEnd
+CREATE TRIGGER titles_rekeyed AFTER UPDATE OF site, series_id ON reader.titles
+    FOR EACH ROW WHEN ((OLD.site, OLD.series_id) IS DISTINCT FROM (NEW.site, NEW.series_id)) EXECUTE FUNCTION reader.series_rekeyed();
+CREATE TRIGGER bookmarks_rekeyed AFTER UPDATE OF site, series_id ON reader.bookmarks
+    FOR EACH ROW WHEN ((OLD.site, OLD.series_id) IS DISTINCT FROM (NEW.site, NEW.series_id)) EXECUTE FUNCTION reader.series_rekeyed();
+
 -- A guest may be kept to some collections. The word stands at the person: losing
 -- the last collection must not open the whole library.
 ALTER TABLE reader.users ADD COLUMN sees text NOT NULL DEFAULT 'everything' CHECK (sees IN ('everything', 'collections'));
@@ -241,6 +259,9 @@ WHERE NOT EXISTS (SELECT FROM reader.titles t WHERE t.site = f.site AND t.series
 DROP VIEW reader.shelf, reader.seen_titles;
 DROP TABLE reader.guest_collections;
 ALTER TABLE reader.users DROP COLUMN sees;
+DROP TRIGGER bookmarks_rekeyed ON reader.bookmarks;
+DROP TRIGGER titles_rekeyed ON reader.titles;
+DROP FUNCTION reader.series_rekeyed;
 DROP TABLE reader.collection_series, reader.collections;
 DROP TRIGGER progress_removed ON reader.progress;
 DROP TRIGGER progress_altered ON reader.progress;

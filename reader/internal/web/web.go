@@ -76,6 +76,7 @@ type Shelves interface {
 	SaveReadingSettings(ctx context.Context, userID, titleID int64, s reading.Settings) (reading.Settings, error)
 	Wish(ctx context.Context, userID int64, key scraperclient.Key) (follow.Wish, bool, error)
 	Browsing
+	Collecting
 }
 
 // Browsing is how a library is looked through and who may.
@@ -131,6 +132,7 @@ type Options struct {
 	Database Database
 	Files    *pages.Library
 	Covers   *pages.Covers
+	Uploads  *pages.Uploads
 	// Standing is the supervisor's last word on how its services stand.
 	Standing func() (standing.Report, error)
 	// Hosts are the names answered to besides localhost and addresses (C2).
@@ -191,5 +193,5 @@ func (s *Server) Handler() http.Handler {
 		pageHeaders(w.Header(), r)
 		s.plain(w, http.StatusForbidden, "This request came from another site, so nothing was done.")
 	}))
-	return forwarded.Handler(s.TrustedProxies, cross.Handler(s.knownHost(s.headers(http.MaxBytesHandler(s.below(mux), maxBody)))))
+	return forwarded.Handler(s.TrustedProxies, cross.Handler(s.knownHost(s.headers(s.bounded(s.below(mux))))))
 }

@@ -181,7 +181,7 @@ if (address && window.EventSource) {
       const answer = await fetch(location.href, { credentials: 'same-origin', headers: { Accept: 'text/html' } });
       if (!answer.ok || answer.redirected) return;
       const page = new DOMParser().parseFromString(policy.createHTML(await answer.text()), 'text/html');
-      for (const id of ['scraper-line', 'shelf', 'home', 'series-state', 'series-acts-wide', 'series-acts-phone', 'series-notices',
+      for (const id of ['scraper-line', 'shelf-empty', 'shelf-head', 'home', 'series-state', 'series-acts-wide', 'series-acts-phone', 'series-notices',
         'series-coverage', 'series-following', 'series-unread', 'chapters', 'wl-notices', 'wl-filters', 'wl-all', 'worklist', 'lanes',
         'q-holds', 'q-hold', 'q-tiles', 'q-parts', 'q-sites', 'q-settings', 'job-head', 'job-chapters',
         'side-worklist', 'side-lanes', 'side-scraper', 'tab-worklist', 'tab-lanes', 'tab-scraper', 'foot-running']) {
