@@ -99,7 +99,7 @@ func run(ctx context.Context, stderr io.Writer) error {
 	}
 	defer func() { _ = scraper.Close() }()
 	files := pages.NewLibrary(cfg.LibraryDir)
-	covers := pages.NewCovers(filepath.Join(cfg.DataDir, "reader", "covers"), picture.NewDecoder(2))
+	covers := pages.NewCovers(filepath.Join(cfg.DataDir, "reader", "covers"), cfg.Thumbnails<<20, picture.NewDecoder(2))
 	uploads := pages.NewUploads(filepath.Join(cfg.DataDir, "reader", "collection-covers"), picture.NewDecoder(1))
 	follower := catalog.NewFollower(st, scraper, files, log)
 	follows := follow.New(st, scraper, log)

@@ -184,7 +184,7 @@ func (s *Server) showCollection(w http.ResponseWriter, r *http.Request, code int
 		return err
 	}
 	v.Grid, v.Rows = q.with(func(q *libraryQuery) { q.List = false }).address(), q.with(func(q *libraryQuery) { q.List = true }).address()
-	v.List, v.libraryView.Back, v.Order = q.List, q.address(), v.Path+"?order=1"
+	v.List, v.Way, v.Order = q.List, q.address(), v.Path+"?order=1"
 	if q.From.Set {
 		v.Earlier = q.with(func(*libraryQuery) {}).address()
 	}

@@ -64,7 +64,7 @@ type libraryView struct {
 	Away bool
 	// Collecting are the person's collections to put Series into.
 	Collecting []choiceOf
-	Back, Said string
+	Way, Said  string
 }
 
 // filter is one choice behind the button.
@@ -113,7 +113,7 @@ func (s *Server) library(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) libraryView(ctx context.Context, userID int64, q libraryQuery) (libraryView, error) {
-	v := libraryView{Words: q.Words, Following: q.Following, List: q.List, Filtered: q.filtered(), Back: q.address()}
+	v := libraryView{Words: q.Words, Following: q.Following, List: q.List, Filtered: q.filtered(), Way: q.address()}
 	n, err := s.Shelves.ShelfCounts(ctx, userID)
 	if err != nil {
 		return v, err

@@ -57,9 +57,26 @@ if (coded && location.hash.length > 1) {
   if (coded.elements.name.value && coded.elements.code.value) coded.elements.password.focus();
 }
 
-// ---- covers that do not exist: the mark behind them shows instead
+// ---- covers that are not there: the mark behind them shows instead, and those that
+// are being made are asked for again a few times
+const tries = new WeakMap();
 document.addEventListener('error', (event) => {
-  if (event.target.matches && event.target.matches('img[data-cover]')) event.target.hidden = true;
+  const img = event.target;
+  if (!img.matches || !img.matches('img[data-cover]')) return;
+  img.hidden = true;
+  const n = (tries.get(img) || 0) + 1;
+  tries.set(img, n);
+  if (n > 5) return;
+  setTimeout(() => {
+    if (!img.isConnected) return;
+    // Where the picture is written again, it is fetched again.
+    const set = img.getAttribute('srcset');
+    img.loading = 'eager';
+    if (set) img.setAttribute('srcset', set); else img.setAttribute('src', img.getAttribute('src'));
+  }, 1000 * 2 ** n);
+}, true);
+document.addEventListener('load', (event) => {
+  if (event.target.matches && event.target.matches('img[data-cover]')) event.target.hidden = false;
 }, true);
 for (const img of document.querySelectorAll('img[data-cover]')) {
   if (img.complete && img.naturalWidth === 0 && img.loading !== 'lazy') img.hidden = true;
