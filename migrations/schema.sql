@@ -147,6 +147,22 @@ $$;
 
 ALTER FUNCTION reader.progress_changed() OWNER TO mangrove_owner;
 
+-- Name: series_rekeyed(); Type: FUNCTION; Schema: reader; Owner: mangrove_owner
+
+CREATE FUNCTION reader.series_rekeyed() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'reader'
+    AS $$
+BEGIN
+    UPDATE collection_series k SET site = NEW.site, series_id = NEW.series_id
+    WHERE k.site = OLD.site AND k.series_id = OLD.series_id
+      AND NOT EXISTS (SELECT FROM collection_series o WHERE o.collection_id = k.collection_id AND o.site = NEW.site AND o.series_id = NEW.series_id);
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION reader.series_rekeyed() OWNER TO mangrove_owner;
+
 -- Name: shelf_order(text); Type: FUNCTION; Schema: reader; Owner: mangrove_owner
 
 CREATE FUNCTION reader.shelf_order(given text) RETURNS text
@@ -1718,6 +1734,10 @@ CREATE UNIQUE INDEX series_folder ON scraper.series USING btree (folder) WHERE (
 
 CREATE INDEX series_forced ON scraper.series USING btree (site, forced_poll_at) WHERE (forced_poll_at IS NOT NULL);
 
+-- Name: bookmarks bookmarks_rekeyed; Type: TRIGGER; Schema: reader; Owner: mangrove_owner
+
+CREATE TRIGGER bookmarks_rekeyed AFTER UPDATE OF site, series_id ON reader.bookmarks FOR EACH ROW WHEN (((old.site IS DISTINCT FROM new.site) OR (old.series_id IS DISTINCT FROM new.series_id))) EXECUTE FUNCTION reader.series_rekeyed();
+
 -- Name: books books_added; Type: TRIGGER; Schema: reader; Owner: mangrove_owner
 
 CREATE TRIGGER books_added AFTER INSERT ON reader.books REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION reader.books_changed();
@@ -1741,6 +1761,10 @@ CREATE TRIGGER progress_altered AFTER UPDATE ON reader.progress REFERENCING NEW 
 -- Name: progress progress_removed; Type: TRIGGER; Schema: reader; Owner: mangrove_owner
 
 CREATE TRIGGER progress_removed AFTER DELETE ON reader.progress REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION reader.progress_changed();
+
+-- Name: titles titles_rekeyed; Type: TRIGGER; Schema: reader; Owner: mangrove_owner
+
+CREATE TRIGGER titles_rekeyed AFTER UPDATE OF site, series_id ON reader.titles FOR EACH ROW WHEN (((old.site IS DISTINCT FROM new.site) OR (old.series_id IS DISTINCT FROM new.series_id))) EXECUTE FUNCTION reader.series_rekeyed();
 
 -- Name: jobs jobs_transition; Type: TRIGGER; Schema: scraper; Owner: mangrove_owner
 

@@ -151,6 +151,7 @@ func (s *Server) routes() []route {
 		{"POST /settings/people", keeper, s.invite},
 		{"POST /settings/people/{person}/code", keeper, s.newCode},
 		{"POST /settings/people/{person}/role", keeper, s.setRole},
+		{"POST /settings/people/{person}/sees", keeper, s.limitGuest},
 		{"POST /settings/people/{person}/disable", keeper, s.disable},
 		{"POST /settings/people/{person}/enable", keeper, s.enable},
 		{"POST /settings/people/{person}/remove", keeper, s.remove},

@@ -66,14 +66,14 @@ document.addEventListener('error', (event) => {
   img.hidden = true;
   const n = (tries.get(img) || 0) + 1;
   tries.set(img, n);
-  if (n > 5) return;
+  if (n > 6) return;
   setTimeout(() => {
     if (!img.isConnected) return;
     // Where the picture is written again, it is fetched again.
     const set = img.getAttribute('srcset');
     img.loading = 'eager';
     if (set) img.setAttribute('srcset', set); else img.setAttribute('src', img.getAttribute('src'));
-  }, 1000 * 2 ** n);
+  }, 400 * 2 ** n);
 }, true);
 document.addEventListener('load', (event) => {
   if (event.target.matches && event.target.matches('img[data-cover]')) event.target.hidden = false;
