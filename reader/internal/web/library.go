@@ -203,6 +203,10 @@ func (s *Server) block(ctx context.Context, userID int64, q libraryQuery, ask ca
 		b.Page, b.Fetch = next.address(), q.blockAddress(last, catalog.Place{})
 	}
 	b.Again = q.blockAddress(ask.After, last)
+	if b.Page == "" && !ask.Until.Set {
+		// Whatever comes behind the last title belongs to the last block.
+		b.Again = q.blockAddress(ask.After, catalog.Place{})
+	}
 	return b, away, nil
 }
 

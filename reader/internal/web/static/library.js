@@ -268,7 +268,12 @@
       // A block that is aside is asked for when it comes back.
       if (away(block)) { kept.delete(block); continue; }
       if (at.bottom < 0 || at.top > innerHeight) { put(block); kept.delete(block); continue; }
-      try { take((await get(block.dataset.again)).querySelector('.block'), block); } catch { return; }
+      try {
+        const page = await get(block.dataset.again), next = page.getElementById('more');
+        if (!block.isConnected || away(block)) continue;
+        take(page.querySelector('.block'), block);
+        if (next && !blocks.querySelector('#more')) { blocks.append(document.importNode(next, true)); watchEnd(blocks.querySelector('#more')); }
+      } catch { return; }
     }
   }
 })();
