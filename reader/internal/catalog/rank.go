@@ -82,14 +82,12 @@ func kindOf(query, name string) int {
 	case at == 0:
 		return atStart
 	}
-	for rest, from := name, 0; at >= 0; {
+	for from := 0; at >= 0; at = strings.Index(name[from:], query) {
 		before, _ := utf8.DecodeLastRuneInString(name[:from+at])
 		if !unicode.IsLetter(before) && !unicode.IsDigit(before) {
 			return atWord
 		}
 		from += at + len(query)
-		rest = name[from:]
-		at = strings.Index(rest, query)
 	}
 	return inside
 }
