@@ -44,6 +44,10 @@
   function take(fresh, old) {
     if (!fresh) return;
     fresh = document.importNode(fresh, true);
+    // Until it is drawn it is as high as the one it follows or replaces, so that
+    // nothing on the screen moves.
+    const like = old || all().pop();
+    if (like) fresh.style.containIntrinsicSize = 'auto ' + like.offsetHeight + 'px';
     if (old) {
       const images = new Map([...old.querySelectorAll('img')].map((img) => [img.getAttribute('src'), img]));
       for (const img of fresh.querySelectorAll('img')) {
