@@ -41,9 +41,12 @@ type seriesView struct {
 
 	// Local is true for files that other programs put into the library: no Site lists
 	// them, so that there is nothing to follow.
-	Local     bool
-	Go        *goLink
-	Following bool
+	Local bool
+	// Collections are those that a Member may put it into; guests have none.
+	Collections []choiceOf
+	Member      bool
+	Go          *goLink
+	Following   bool
 	// Reads is true for those who only read: nothing offers to follow or to poll.
 	Reads    bool
 	Download bool
