@@ -93,6 +93,7 @@ type Library interface {
 type Server struct {
 	scraperv1.UnimplementedScraperServiceServer
 	scraperv1.UnimplementedQueueServiceServer
+	scraperv1.UnimplementedMovingServiceServer
 
 	Version  string
 	Started  time.Time
