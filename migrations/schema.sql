@@ -194,6 +194,131 @@ CREATE TABLE reader.follow_revision (
 
 ALTER TABLE reader.follow_revision OWNER TO mangrove_owner;
 
+-- Name: import_items; Type: TABLE; Schema: reader; Owner: mangrove_owner
+
+CREATE TABLE reader.import_items (
+    import_id bigint NOT NULL,
+    "position" integer NOT NULL,
+    title text NOT NULL,
+    source text NOT NULL,
+    address text NOT NULL,
+    word text NOT NULL,
+    reason text NOT NULL,
+    site_name text DEFAULT ''::text NOT NULL,
+    site text DEFAULT ''::text NOT NULL,
+    series_id text DEFAULT ''::text NOT NULL,
+    url text DEFAULT ''::text NOT NULL,
+    local_id text DEFAULT ''::text NOT NULL,
+    candidates jsonb DEFAULT '[]'::jsonb NOT NULL,
+    favourite boolean NOT NULL,
+    download boolean NOT NULL,
+    languages text[] NOT NULL,
+    categories text[] NOT NULL,
+    chapters integer NOT NULL,
+    read integer NOT NULL,
+    state text DEFAULT 'planned'::text NOT NULL,
+    added_at timestamp with time zone,
+    followed_at timestamp with time zone,
+    CONSTRAINT import_items_address_check CHECK ((octet_length(address) <= 4096)),
+    CONSTRAINT import_items_candidates_check CHECK ((jsonb_typeof(candidates) = 'array'::text)),
+    CONSTRAINT import_items_chapters_check CHECK ((chapters >= 0)),
+    CONSTRAINT import_items_check CHECK (((site = ''::text) = (series_id = ''::text))),
+    CONSTRAINT import_items_check1 CHECK (((word <> ALL (ARRAY['matched'::text, 'no-adapter'::text])) OR (site <> ''::text))),
+    CONSTRAINT import_items_position_check CHECK (("position" >= 0)),
+    CONSTRAINT import_items_read_check CHECK ((read >= 0)),
+    CONSTRAINT import_items_reason_check CHECK ((reason = ANY (ARRAY['address'::text, 'own-name'::text, 'title'::text, 'titles'::text, 'no-adapter'::text, 'unread'::text, 'no-title'::text, 'files'::text]))),
+    CONSTRAINT import_items_source_check CHECK ((octet_length(source) <= 512)),
+    CONSTRAINT import_items_state_check CHECK ((state = ANY (ARRAY['planned'::text, 'left'::text, 'adopted'::text, 'undone'::text]))),
+    CONSTRAINT import_items_title_check CHECK ((octet_length(title) <= 2048)),
+    CONSTRAINT import_items_word_check CHECK ((word = ANY (ARRAY['matched'::text, 'ambiguous'::text, 'unknown'::text, 'no-adapter'::text])))
+);
+
+ALTER TABLE reader.import_items OWNER TO mangrove_owner;
+
+-- Name: COLUMN import_items.local_id; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.import_items.local_id IS 'the folder whose files were put here by another program and hold this Series, '''' for none';
+
+-- Name: COLUMN import_items.followed_at; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.import_items.followed_at IS 'followed_at of the follow that adopting made; NULL when it made none';
+
+-- Name: import_marks; Type: TABLE; Schema: reader; Owner: mangrove_owner
+
+CREATE TABLE reader.import_marks (
+    import_id bigint NOT NULL,
+    "position" integer NOT NULL,
+    nth integer NOT NULL,
+    chapter_key text NOT NULL,
+    number numeric,
+    page integer NOT NULL,
+    finished boolean NOT NULL,
+    through boolean NOT NULL,
+    read_at timestamp with time zone,
+    CONSTRAINT import_marks_chapter_key_check CHECK ((octet_length(chapter_key) <= 2048)),
+    CONSTRAINT import_marks_page_check CHECK ((page >= 0))
+);
+
+ALTER TABLE reader.import_marks OWNER TO mangrove_owner;
+
+-- Name: COLUMN import_marks.through; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.import_marks.through IS 'every chapter with a lower number was read as well';
+
+-- Name: import_places; Type: TABLE; Schema: reader; Owner: mangrove_owner
+
+CREATE TABLE reader.import_places (
+    import_id bigint NOT NULL,
+    book_id bigint NOT NULL,
+    written_at timestamp with time zone,
+    page integer,
+    finished boolean,
+    device text,
+    changed_at timestamp with time zone,
+    CONSTRAINT import_places_check CHECK ((num_nulls(page, finished, device, changed_at) = ANY (ARRAY[0, 4])))
+);
+
+ALTER TABLE reader.import_places OWNER TO mangrove_owner;
+
+-- Name: COLUMN import_places.written_at; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.import_places.written_at IS 'changed_at of the place as adopting wrote it; NULL when it left the place alone';
+
+-- Name: COLUMN import_places.page; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.import_places.page IS 'with finished, device and changed_at the place before; NULL for none';
+
+-- Name: imports; Type: TABLE; Schema: reader; Owner: mangrove_owner
+
+CREATE TABLE reader.imports (
+    id bigint NOT NULL,
+    user_id bigint NOT NULL,
+    kind text NOT NULL,
+    name text NOT NULL,
+    state text DEFAULT 'planned'::text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    adopted_at timestamp with time zone,
+    undone_at timestamp with time zone,
+    CONSTRAINT imports_check CHECK (((state = 'planned'::text) = (adopted_at IS NULL))),
+    CONSTRAINT imports_check1 CHECK (((state = 'undone'::text) = (undone_at IS NOT NULL))),
+    CONSTRAINT imports_kind_check CHECK ((kind = ANY (ARRAY['mihon'::text, 'kotatsu'::text, 'mangrove'::text, 'folder'::text]))),
+    CONSTRAINT imports_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200))),
+    CONSTRAINT imports_state_check CHECK ((state = ANY (ARRAY['planned'::text, 'adopted'::text, 'undone'::text])))
+);
+
+ALTER TABLE reader.imports OWNER TO mangrove_owner;
+
+-- Name: imports_id_seq; Type: SEQUENCE; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE reader.imports ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME reader.imports_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 -- Name: library_cursor; Type: TABLE; Schema: reader; Owner: mangrove_owner
 
 CREATE TABLE reader.library_cursor (
@@ -1059,6 +1184,26 @@ ALTER TABLE ONLY reader.claim
 ALTER TABLE ONLY reader.follow_revision
     ADD CONSTRAINT follow_revision_pkey PRIMARY KEY (singleton);
 
+-- Name: import_items import_items_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.import_items
+    ADD CONSTRAINT import_items_pkey PRIMARY KEY (import_id, "position");
+
+-- Name: import_marks import_marks_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.import_marks
+    ADD CONSTRAINT import_marks_pkey PRIMARY KEY (import_id, "position", nth);
+
+-- Name: import_places import_places_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.import_places
+    ADD CONSTRAINT import_places_pkey PRIMARY KEY (import_id, book_id);
+
+-- Name: imports imports_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.imports
+    ADD CONSTRAINT imports_pkey PRIMARY KEY (id);
+
 -- Name: library_cursor library_cursor_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
 
 ALTER TABLE ONLY reader.library_cursor
@@ -1266,6 +1411,18 @@ CREATE INDEX bookmarks_series ON reader.bookmarks USING btree (site, series_id);
 
 CREATE INDEX books_path ON reader.books USING btree (path);
 
+-- Name: import_items_local; Type: INDEX; Schema: reader; Owner: mangrove_owner
+
+CREATE INDEX import_items_local ON reader.import_items USING btree (local_id) WHERE ((state = 'adopted'::text) AND (local_id <> ''::text));
+
+-- Name: import_items_series; Type: INDEX; Schema: reader; Owner: mangrove_owner
+
+CREATE INDEX import_items_series ON reader.import_items USING btree (site, series_id) WHERE (state = 'adopted'::text);
+
+-- Name: imports_user; Type: INDEX; Schema: reader; Owner: mangrove_owner
+
+CREATE INDEX imports_user ON reader.imports USING btree (user_id, id);
+
 -- Name: notifications_destination_id_at_idx; Type: INDEX; Schema: reader; Owner: mangrove_owner
 
 CREATE INDEX notifications_destination_id_at_idx ON reader.notifications USING btree (destination_id, at) WHERE (sent_at IS NULL);
@@ -1381,6 +1538,31 @@ ALTER TABLE ONLY reader.books
 
 ALTER TABLE ONLY reader.claim
     ADD CONSTRAINT claim_claimed_by_fkey FOREIGN KEY (claimed_by) REFERENCES reader.users(id) ON DELETE SET NULL;
+
+-- Name: import_items import_items_import_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.import_items
+    ADD CONSTRAINT import_items_import_id_fkey FOREIGN KEY (import_id) REFERENCES reader.imports(id) ON DELETE CASCADE;
+
+-- Name: import_marks import_marks_import_id_position_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.import_marks
+    ADD CONSTRAINT import_marks_import_id_position_fkey FOREIGN KEY (import_id, "position") REFERENCES reader.import_items(import_id, "position") ON DELETE CASCADE;
+
+-- Name: import_places import_places_book_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.import_places
+    ADD CONSTRAINT import_places_book_id_fkey FOREIGN KEY (book_id) REFERENCES reader.books(id) ON DELETE CASCADE;
+
+-- Name: import_places import_places_import_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.import_places
+    ADD CONSTRAINT import_places_import_id_fkey FOREIGN KEY (import_id) REFERENCES reader.imports(id) ON DELETE CASCADE;
+
+-- Name: imports imports_user_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.imports
+    ADD CONSTRAINT imports_user_id_fkey FOREIGN KEY (user_id) REFERENCES reader.users(id) ON DELETE CASCADE;
 
 -- Name: notifications notifications_destination_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
 
@@ -1518,6 +1700,22 @@ GRANT SELECT,UPDATE ON TABLE reader.claim TO mangrove_reader;
 -- Name: TABLE follow_revision; Type: ACL; Schema: reader; Owner: mangrove_owner
 
 GRANT SELECT,UPDATE ON TABLE reader.follow_revision TO mangrove_reader;
+
+-- Name: TABLE import_items; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.import_items TO mangrove_reader;
+
+-- Name: TABLE import_marks; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.import_marks TO mangrove_reader;
+
+-- Name: TABLE import_places; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.import_places TO mangrove_reader;
+
+-- Name: TABLE imports; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.imports TO mangrove_reader;
 
 -- Name: TABLE library_cursor; Type: ACL; Schema: reader; Owner: mangrove_owner
 

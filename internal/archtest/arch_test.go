@@ -94,10 +94,13 @@ var may = map[string][]string{
 	"reader/internal/notify":                    {"reader/internal/scraperclient", "internal/fault", "internal/durable"},
 	"reader/internal/progress":                  {"reader/internal/catalog", "internal/fault"},
 	"reader/internal/reading":                   {"internal/fault"},
+	"reader/internal/backup":                    {},
+	"reader/internal/backup/backuptest":         {},
+	"reader/internal/moving":                    {"reader/internal/backup", "reader/internal/scraperclient", "internal/fault"},
 	"reader/internal/pages/pagestest":           {"internal/cbz"},
 	"reader/internal/pages":                     {"reader/internal/catalog", "internal/fault", "internal/cbz", "internal/durable", "internal/picture"},
-	"reader/internal/store":                     {"reader/internal/account", "reader/internal/catalog", "reader/internal/follow", "reader/internal/notify", "reader/internal/progress", "reader/internal/reading", "reader/internal/scraperclient", "internal/fault", "internal/pg"},
-	"reader/internal/web":                       {"reader/internal/account", "reader/internal/forwarded", "reader/internal/catalog", "reader/internal/follow", "reader/internal/notify", "reader/internal/pages", "reader/internal/progress", "reader/internal/reading", "reader/internal/scraperclient", "internal/fault", "internal/logging", "internal/standing"},
+	"reader/internal/store":                     {"reader/internal/account", "reader/internal/backup", "reader/internal/catalog", "reader/internal/follow", "reader/internal/moving", "reader/internal/notify", "reader/internal/progress", "reader/internal/reading", "reader/internal/scraperclient", "internal/fault", "internal/pg"},
+	"reader/internal/web":                       {"reader/internal/account", "reader/internal/backup", "reader/internal/forwarded", "reader/internal/catalog", "reader/internal/follow", "reader/internal/moving", "reader/internal/notify", "reader/internal/pages", "reader/internal/progress", "reader/internal/reading", "reader/internal/scraperclient", "internal/fault", "internal/logging", "internal/standing"},
 
 	// The supervisor judges with the database down and never opens it.
 	"supervisor/cmd/mangrove":       {"supervisor/internal/...", "internal/...", "proto/gen/..."},

@@ -43,6 +43,9 @@ func (s *Store) Rekey(ctx context.Context, from, to scraperclient.Key) (scraperc
 		if err != nil {
 			return 0, err
 		}
+		if _, err := tx.Exec(ctx, s.sql.Get("RekeyImported"), from.Site, from.SeriesID, to.Site, to.SeriesID); err != nil {
+			return 0, err
+		}
 		title, err := tx.Exec(ctx, s.sql.Get("RekeyTitle"), from.Site, from.SeriesID, to.Site, to.SeriesID)
 		return dropped.RowsAffected() + moved.RowsAffected() + title.RowsAffected(), err
 	})
