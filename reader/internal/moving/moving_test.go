@@ -99,7 +99,7 @@ func (w *world) reads(address, id string) {
 // plan plans the import of a file.
 func (w *world) plan(data []byte) int64 {
 	w.t.Helper()
-	return must(w.moving.Plan(context.Background(), w.mo, "Mo", "a/b/backup.tachibk", data))(w.t)
+	return must(w.moving.Plan(context.Background(), w.mo, "Mo", "a/b/backup.tachibk", bytes.NewReader(data)))(w.t)
 }
 
 func (w *world) adopt(id int64) {
@@ -227,8 +227,7 @@ func TestAdoptingAndUndoing(t *testing.T) {
 	}
 	before := w.dump()
 	id := w.plan(library(t))
-	twice := must(w.store.ImportItems(ctx, id, moving.Ambiguous, 0, 10))(t)[0]
-	if err := w.moving.Decide(ctx, w.mo, id, twice, backup.Mihon, 1); err != nil {
+	if err := w.moving.Decide(ctx, w.mo, id, 3, 1); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.store.Leave(ctx, w.mo, id, 6, true); err != nil {

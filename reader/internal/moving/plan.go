@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"path"
 	"strings"
 	"unicode"
@@ -25,12 +26,16 @@ const maxCandidates = 8
 
 // Plan reads a file of one person's and stores what would become of it. Nothing else
 // is changed. The cause is a *backup.FileError when the file is what is wrong.
-func (s *Service) Plan(ctx context.Context, userID int64, person, name string, data []byte) (int64, error) {
+func (s *Service) Plan(ctx context.Context, userID int64, person, name string, file io.Reader) (int64, error) {
 	select {
 	case s.reading <- struct{}{}:
 		defer func() { <-s.reading }()
 	case <-ctx.Done():
 		return 0, ctx.Err()
+	}
+	data, err := io.ReadAll(io.LimitReader(file, backup.MaxFile+1))
+	if err != nil {
+		return 0, fault.New(fault.Storage, "read", "a backup", err)
 	}
 	b, err := backup.Read(data, person)
 	if err != nil {
@@ -201,10 +206,22 @@ func cut(s string) string {
 
 // Decide says which candidate an ambiguous item is; a number that is none of them
 // keeps it as a Series of its own without an adapter.
-func (s *Service) Decide(ctx context.Context, userID, id int64, item Item, kind string, candidate int) error {
-	if candidate >= 0 && candidate < len(item.Candidates) {
-		return s.Choose(ctx, userID, id, item.Position, item.Candidates[candidate], Matched)
+func (s *Service) Decide(ctx context.Context, userID, id int64, position, candidate int) error {
+	i, err := s.Import(ctx, userID, id)
+	if err != nil {
+		return err
 	}
-	key := foreignKey(kind, backup.Series{Title: item.Title, Source: item.Source, Address: item.Address})
-	return s.Choose(ctx, userID, id, item.Position, Candidate{Site: key.Site, SeriesID: key.SeriesID}, NoAdapter)
+	items, err := s.ImportItems(ctx, id, "", position, 1)
+	if err != nil {
+		return err
+	}
+	if len(items) == 0 || items[0].Position != position {
+		return fault.Newf(fault.NotFound, "find", "a Series of an import", "there is no number %d", position)
+	}
+	item := items[0]
+	if candidate >= 0 && candidate < len(item.Candidates) {
+		return s.Choose(ctx, userID, id, position, item.Candidates[candidate], Matched)
+	}
+	key := foreignKey(i.Kind, backup.Series{Title: item.Title, Source: item.Source, Address: item.Address})
+	return s.Choose(ctx, userID, id, position, Candidate{Site: key.Site, SeriesID: key.SeriesID}, NoAdapter)
 }

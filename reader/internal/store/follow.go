@@ -107,10 +107,7 @@ func (s *Store) Wanted(ctx context.Context) (scraperclient.FollowChange, error) 
 	if err != nil {
 		return out, wrap("read", "the follows", err)
 	}
-	out.Follows, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (f scraperclient.Follow, err error) {
-		err = row.Scan(&f.Site, &f.SeriesID, &f.Download, &f.Languages, &f.URL, &f.Title)
-		return f, err
-	})
+	out.Follows, err = pgx.CollectRows(rows, scanFollow)
 	return out, wrap("read", "the follows", err)
 }
 

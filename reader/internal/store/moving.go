@@ -182,11 +182,11 @@ func (s *Store) Adopt(ctx context.Context, userID, id int64) (out scraperclient.
 		if _, err := tx.Exec(ctx, s.sql.Get("AdoptItems"), id); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, s.sql.Get("AdoptFollows"), id); err != nil {
+		made, err := keys(ctx, tx, s.sql.Get("AdoptFollows"), id)
+		if err != nil {
 			return err
 		}
-		var err error
-		if out.Follows, err = s.wanted(ctx, tx, "WantedOfImport", id); err != nil {
+		if out.Follows, err = s.wanted(ctx, tx, made); err != nil {
 			return err
 		}
 		if len(out.Follows) > 0 {
@@ -210,8 +210,13 @@ func (s *Store) moved(ctx context.Context, tx pgx.Tx, name string, args ...any) 
 	return err
 }
 
-func (s *Store) wanted(ctx context.Context, tx pgx.Tx, name string, args ...any) ([]scraperclient.Follow, error) {
-	rows, err := tx.Query(ctx, s.sql.Get(name), args...)
+// wanted answers what all people together want of some Series.
+func (s *Store) wanted(ctx context.Context, tx pgx.Tx, of []scraperclient.Key) ([]scraperclient.Follow, error) {
+	var sites, series []string
+	for _, k := range of {
+		sites, series = append(sites, k.Site), append(series, k.SeriesID)
+	}
+	rows, err := tx.Query(ctx, s.sql.Get("WantedOf"), list(sites), list(series))
 	if err != nil {
 		return nil, err
 	}
@@ -221,6 +226,14 @@ func (s *Store) wanted(ctx context.Context, tx pgx.Tx, name string, args ...any)
 func scanFollow(row pgx.CollectableRow) (f scraperclient.Follow, err error) {
 	err = row.Scan(&f.Site, &f.SeriesID, &f.Download, &f.Languages, &f.URL, &f.Title)
 	return f, err
+}
+
+func keys(ctx context.Context, tx pgx.Tx, sql string, args ...any) ([]scraperclient.Key, error) {
+	rows, err := tx.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[scraperclient.Key])
 }
 
 func ids(ctx context.Context, tx pgx.Tx, sql string, args ...any) ([]int64, error) {
@@ -290,11 +303,7 @@ func (s *Store) Undo(ctx context.Context, userID, id int64, since time.Time) (ou
 		if err := s.moved(ctx, tx, "UndoImport", userID, id, since); err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, s.sql.Get("UndoFollows"), id)
-		if err != nil {
-			return err
-		}
-		gone, err := pgx.CollectRows(rows, pgx.RowToStructByPos[scraperclient.Key])
+		gone, err := keys(ctx, tx, s.sql.Get("UndoFollows"), id)
 		if err != nil {
 			return err
 		}
@@ -317,11 +326,7 @@ func (s *Store) Undo(ctx context.Context, userID, id int64, since time.Time) (ou
 // without is what the scraper should hear of follows that are gone: others may want
 // the same Series.
 func (s *Store) without(ctx context.Context, tx pgx.Tx, gone []scraperclient.Key) (out scraperclient.FollowChange, err error) {
-	var sites, series []string
-	for _, k := range gone {
-		sites, series = append(sites, k.Site), append(series, k.SeriesID)
-	}
-	if out.Follows, err = s.wanted(ctx, tx, "WantedOf", list(sites), list(series)); err != nil {
+	if out.Follows, err = s.wanted(ctx, tx, gone); err != nil {
 		return out, err
 	}
 	still := map[scraperclient.Key]bool{}

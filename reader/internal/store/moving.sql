@@ -65,15 +65,8 @@ WITH made AS (
     RETURNING site, series_id, followed_at
 )
 UPDATE import_items i SET followed_at = made.followed_at FROM made
-WHERE i.import_id = $1 AND i.state = 'adopted' AND i.favourite AND i.site = made.site AND i.series_id = made.series_id;
-
--- name: WantedOfImport
--- What all users together want of the Series that adopting made follows of.
-SELECT b.site, b.series_id, bool_or(b.download), coalesce(array_agg(DISTINCT l.language) FILTER (WHERE l.language IS NOT NULL), '{}'), max(b.url), max(b.title)
-FROM bookmarks b LEFT JOIN LATERAL unnest(b.languages) AS l (language) ON true
-WHERE EXISTS (SELECT FROM import_items i WHERE i.import_id = $1 AND i.followed_at IS NOT NULL AND i.site = b.site AND i.series_id = b.series_id)
-GROUP BY b.site, b.series_id
-ORDER BY b.site, b.series_id;
+WHERE i.import_id = $1 AND i.state = 'adopted' AND i.favourite AND i.site = made.site AND i.series_id = made.series_id
+RETURNING i.site, i.series_id;
 
 -- name: BooksOfImport
 SELECT b.id FROM books b JOIN titles t ON t.id = b.title_id

@@ -9,11 +9,26 @@ import (
 	"strings"
 
 	"mangrove/reader/internal/account"
+	"mangrove/reader/internal/backup"
 	"mangrove/reader/internal/forwarded"
 )
 
 // maxBody is the largest request body (C25).
 const maxBody = 1 << 20
+
+// maxUpload is the largest request body of the one route that takes a file.
+const maxUpload = backup.MaxFile + maxBody
+
+// limited bounds every request's body (C25).
+func (s *Server) limited(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		most := int64(maxBody)
+		if r.Method == http.MethodPost && r.URL.Path == s.BasePath+"/move-in" {
+			most = maxUpload
+		}
+		http.MaxBytesHandler(next, most).ServeHTTP(w, r)
+	})
+}
 
 // policy is C12, word for word: nothing inline, nothing from elsewhere.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; font-src 'self'; " +

@@ -8,6 +8,7 @@ import (
 
 	"mangrove/internal/fault"
 	"mangrove/reader/internal/catalog"
+	"mangrove/reader/internal/moving"
 	"mangrove/reader/internal/scraperclient"
 )
 
@@ -75,7 +76,12 @@ func (s *Server) libraryView(ctx context.Context, userID int64) (libraryView, er
 func tileOf(c catalog.Card) tile {
 	key := scraperclient.Key{Site: c.Site, SeriesID: c.SeriesID}
 	if c.TitleID == 0 {
-		return tile{Href: siteAddress(key), Cover: siteCoverAddress(key), Name: c.Name, Meta: "Nothing here yet", Following: true}
+		t := tile{Href: siteAddress(key), Cover: siteCoverAddress(key), Name: c.Name, Meta: "Nothing here yet", Following: true}
+		if _, foreign := moving.ForeignSource(c.Site); foreign {
+			// Nothing here can have a cover of it either.
+			t.Cover, t.Meta = "", "No adapter"
+		}
+		return t
 	}
 	t := tile{
 		Href: seriesAddress(c.TitleID), Cover: titleCover(c.TitleID, c.Cover), Name: c.Name, Meta: count(c.Books, "chapter", "chapters"),

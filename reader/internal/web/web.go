@@ -116,6 +116,7 @@ type Options struct {
 	Scraper  Scraper
 	Follows  Follows
 	Notify   Notifying
+	Moving   Moving
 	Catalog  Catalog
 	Database Database
 	Files    *pages.Library
@@ -180,5 +181,5 @@ func (s *Server) Handler() http.Handler {
 		pageHeaders(w.Header(), r)
 		s.plain(w, http.StatusForbidden, "This request came from another site, so nothing was done.")
 	}))
-	return forwarded.Handler(s.TrustedProxies, cross.Handler(s.knownHost(s.headers(http.MaxBytesHandler(s.below(mux), maxBody)))))
+	return forwarded.Handler(s.TrustedProxies, cross.Handler(s.knownHost(s.headers(s.limited(s.below(mux))))))
 }
