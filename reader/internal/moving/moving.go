@@ -22,7 +22,7 @@ const (
 )
 
 // Words are all of them, in the order they are shown in.
-func Words() []string { return []string{Ambiguous, NoAdapter, Unknown, Matched} }
+func Words() []string { return []string{Ambiguous, Unknown, NoAdapter, Matched} }
 
 // The reasons for a word.
 const (
@@ -204,3 +204,16 @@ func (s *Service) Undo(ctx context.Context, userID, id int64) error {
 	s.follows.Send(ctx, change)
 	return nil
 }
+
+// Out answers what one person follows and has read; somebody with nothing is in it
+// all the same.
+func (s *Service) Out(ctx context.Context, userID int64, name string) ([]backup.Person, error) {
+	people, err := s.Export(ctx, userID)
+	if err == nil && len(people) == 0 {
+		people = []backup.Person{{Name: name, Series: []backup.ExportedSeries{}}}
+	}
+	return people, err
+}
+
+// AllOut answers it of everybody.
+func (s *Service) AllOut(ctx context.Context) ([]backup.Person, error) { return s.Export(ctx, 0) }

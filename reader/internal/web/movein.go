@@ -27,7 +27,8 @@ type Moving interface {
 	Forget(ctx context.Context, userID, id int64) error
 	Adopt(ctx context.Context, userID, id int64) error
 	Undo(ctx context.Context, userID, id int64) error
-	Export(ctx context.Context, userID int64) ([]backup.Person, error)
+	Out(ctx context.Context, userID int64, name string) ([]backup.Person, error)
+	AllOut(ctx context.Context) ([]backup.Person, error)
 }
 
 // uploadTime is how long a file may take to arrive.

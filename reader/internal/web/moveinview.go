@@ -14,7 +14,7 @@ import (
 
 // What of a group is shown on the page of all, and on a page of its own.
 const (
-	someItems = 20
+	someItems = 10
 	manyItems = 100
 )
 

@@ -12,22 +12,23 @@ import (
 
 // moveOut saves what a person follows and has read as one file.
 func (s *Server) moveOut(w http.ResponseWriter, r *http.Request) error {
-	return s.export(w, r, who(r).ID, who(r).Name)
+	people, err := s.Moving.Out(r.Context(), who(r).ID, who(r).Name)
+	if err != nil {
+		return err
+	}
+	return save(w, people, who(r).Name)
 }
 
 // moveAllOut saves it of everybody.
 func (s *Server) moveAllOut(w http.ResponseWriter, r *http.Request) error {
-	return s.export(w, r, 0, "everybody")
-}
-
-func (s *Server) export(w http.ResponseWriter, r *http.Request, userID int64, name string) error {
-	people, err := s.Moving.Export(r.Context(), userID)
+	people, err := s.Moving.AllOut(r.Context())
 	if err != nil {
 		return err
 	}
-	if len(people) == 0 && userID != 0 {
-		people = []backup.Person{{Name: name, Series: []backup.ExportedSeries{}}}
-	}
+	return save(w, people, "everybody")
+}
+
+func save(w http.ResponseWriter, people []backup.Person, name string) error {
 	now := time.Now()
 	// The whole file before its first byte: one that ends early is worse than none.
 	var out bytes.Buffer
