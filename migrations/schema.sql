@@ -226,7 +226,7 @@ CREATE TABLE reader.import_items (
     CONSTRAINT import_items_check1 CHECK (((word <> ALL (ARRAY['matched'::text, 'no-adapter'::text])) OR (site <> ''::text))),
     CONSTRAINT import_items_position_check CHECK (("position" >= 0)),
     CONSTRAINT import_items_read_check CHECK ((read >= 0)),
-    CONSTRAINT import_items_reason_check CHECK ((reason = ANY (ARRAY['address'::text, 'own-name'::text, 'title'::text, 'titles'::text, 'no-adapter'::text, 'unread'::text, 'no-title'::text, 'files'::text]))),
+    CONSTRAINT import_items_reason_check CHECK ((reason = ANY (ARRAY['address'::text, 'own-name'::text, 'title'::text, 'titles'::text, 'no-adapter'::text, 'unread'::text, 'no-title'::text, 'files'::text, 'not-followed'::text]))),
     CONSTRAINT import_items_source_check CHECK ((octet_length(source) <= 512)),
     CONSTRAINT import_items_state_check CHECK ((state = ANY (ARRAY['planned'::text, 'left'::text, 'adopted'::text, 'undone'::text]))),
     CONSTRAINT import_items_title_check CHECK ((octet_length(title) <= 2048)),
@@ -583,6 +583,23 @@ ALTER TABLE reader.users ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+
+-- Name: adopted_files; Type: TABLE; Schema: scraper; Owner: mangrove_owner
+
+CREATE TABLE scraper.adopted_files (
+    path text NOT NULL,
+    folder text NOT NULL,
+    chapter_id text NOT NULL,
+    adopted_at timestamp with time zone NOT NULL,
+    CONSTRAINT adopted_files_chapter_id_check CHECK ((chapter_id <> ''::text)),
+    CONSTRAINT adopted_files_folder_check CHECK ((folder <> ''::text))
+);
+
+ALTER TABLE scraper.adopted_files OWNER TO mangrove_owner;
+
+-- Name: COLUMN adopted_files.folder; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.adopted_files.folder IS 'series_id of the files while their Site was "local"';
 
 -- Name: chapter_fetches; Type: TABLE; Schema: scraper; Owner: mangrove_owner
 
@@ -1274,6 +1291,11 @@ ALTER TABLE ONLY reader.users
 ALTER TABLE ONLY reader.users
     ADD CONSTRAINT users_pkey PRIMARY KEY (id);
 
+-- Name: adopted_files adopted_files_pkey; Type: CONSTRAINT; Schema: scraper; Owner: mangrove_owner
+
+ALTER TABLE ONLY scraper.adopted_files
+    ADD CONSTRAINT adopted_files_pkey PRIMARY KEY (path);
+
 -- Name: chapter_fetches chapter_fetches_pkey; Type: CONSTRAINT; Schema: scraper; Owner: mangrove_owner
 
 ALTER TABLE ONLY scraper.chapter_fetches
@@ -1451,6 +1473,10 @@ CREATE INDEX sessions_expiry ON reader.sessions USING btree (expires_at);
 
 CREATE INDEX sessions_user ON reader.sessions USING btree (user_id);
 
+-- Name: adopted_files_folder; Type: INDEX; Schema: scraper; Owner: mangrove_owner
+
+CREATE INDEX adopted_files_folder ON scraper.adopted_files USING btree (folder);
+
 -- Name: chapter_fetches_old; Type: INDEX; Schema: scraper; Owner: mangrove_owner
 
 CREATE INDEX chapter_fetches_old ON scraper.chapter_fetches USING btree (fetched_at);
@@ -1604,6 +1630,11 @@ ALTER TABLE ONLY reader.sessions
 ALTER TABLE ONLY reader.user_codes
     ADD CONSTRAINT user_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES reader.users(id) ON DELETE CASCADE;
 
+-- Name: adopted_files adopted_files_path_fkey; Type: FK CONSTRAINT; Schema: scraper; Owner: mangrove_owner
+
+ALTER TABLE ONLY scraper.adopted_files
+    ADD CONSTRAINT adopted_files_path_fkey FOREIGN KEY (path) REFERENCES scraper.library_files(path) ON UPDATE CASCADE ON DELETE CASCADE;
+
 -- Name: chapter_fetches chapter_fetches_site_series_id_fkey; Type: FK CONSTRAINT; Schema: scraper; Owner: mangrove_owner
 
 ALTER TABLE ONLY scraper.chapter_fetches
@@ -1756,6 +1787,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.user_codes TO mangrove_reader;
 -- Name: TABLE users; Type: ACL; Schema: reader; Owner: mangrove_owner
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.users TO mangrove_reader;
+
+-- Name: TABLE adopted_files; Type: ACL; Schema: scraper; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.adopted_files TO mangrove_scraper;
 
 -- Name: TABLE chapter_fetches; Type: ACL; Schema: scraper; Owner: mangrove_owner
 

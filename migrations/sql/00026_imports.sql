@@ -22,7 +22,7 @@ CREATE TABLE reader.import_items (
     source     text        NOT NULL CHECK (octet_length(source) <= 512),
     address    text        NOT NULL CHECK (octet_length(address) <= 4096),
     word       text        NOT NULL CHECK (word IN ('matched', 'ambiguous', 'unknown', 'no-adapter')),
-    reason     text        NOT NULL CHECK (reason IN ('address', 'own-name', 'title', 'titles', 'no-adapter', 'unread', 'no-title', 'files')),
+    reason     text        NOT NULL CHECK (reason IN ('address', 'own-name', 'title', 'titles', 'no-adapter', 'unread', 'no-title', 'files', 'not-followed')),
     site_name  text        NOT NULL DEFAULT '',
     site       text        NOT NULL DEFAULT '',
     series_id  text        NOT NULL DEFAULT '',

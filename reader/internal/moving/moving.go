@@ -40,6 +40,8 @@ const (
 	UnreadAddress = "unread"
 	// NoTitle: the file says neither title nor address.
 	NoTitle = "no-title"
+	// NotFollowed: no Series of the folder's name is here.
+	NotFollowed = "not-followed"
 	// Files: the other program read it from files, and none of that name are here.
 	Files = "files"
 )
@@ -51,6 +53,10 @@ const (
 	Undone  = "undone"
 	Left    = "left"
 )
+
+// Folders is the kind of an import that has no file: the folders that other programs
+// put into the library, beside the Series that are known.
+const Folders = "folder"
 
 // UndoFor is how long an import can be undone.
 const UndoFor = 30 * 24 * time.Hour
@@ -135,8 +141,16 @@ type Known struct {
 	Native string
 }
 
+// Folder is what another program put into the library: its id on the Site "local",
+// its title, its files, and how many of them were read.
+type Folder struct {
+	ID, Title   string
+	Files, Read int
+}
+
 // Store keeps imports.
 type Store interface {
+	Folders(ctx context.Context, userID int64) ([]Folder, error)
 	// KnownTitles answers what a title can be matched with.
 	KnownTitles(ctx context.Context, userID int64) ([]Known, error)
 	SavePlan(ctx context.Context, i Import, items []Item) (int64, error)
@@ -162,6 +176,8 @@ type Store interface {
 // Scraper knows which Series are read here.
 type Scraper interface {
 	RecogniseSeries(ctx context.Context, series []scraperclient.Foreign) ([]scraperclient.Placed, error)
+	AdoptFolder(ctx context.Context, folder string, key scraperclient.Key) error
+	ReturnFolder(ctx context.Context, folder string) error
 }
 
 // Follows tells the scraper of changed follows.
@@ -186,6 +202,10 @@ func New(store Store, scraper Scraper, follows Follows) *Service {
 // Adopt adopts a plan: follows, what was read, and what is not here yet waits for
 // its chapters. The scraper hears of it afterwards.
 func (s *Service) Adopt(ctx context.Context, userID, id int64) error {
+	err := s.eachFolder(ctx, userID, id, Planned, func(i Item) error { return s.scraper.AdoptFolder(ctx, i.LocalID, i.Key) })
+	if err != nil {
+		return err
+	}
 	change, err := s.Store.Adopt(ctx, userID, id)
 	if err != nil {
 		return err
@@ -197,6 +217,10 @@ func (s *Service) Adopt(ctx context.Context, userID, id int64) error {
 // Undo takes back what adopting did and nobody has changed since. Files, and what
 // was read since, stay.
 func (s *Service) Undo(ctx context.Context, userID, id int64) error {
+	err := s.eachFolder(ctx, userID, id, Adopted, func(i Item) error { return s.scraper.ReturnFolder(ctx, i.LocalID) })
+	if err != nil {
+		return err
+	}
 	change, err := s.Store.Undo(ctx, userID, id, time.Now().Add(-UndoFor))
 	if err != nil {
 		return err

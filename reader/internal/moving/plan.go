@@ -222,6 +222,10 @@ func (s *Service) Decide(ctx context.Context, userID, id int64, position, candid
 	if candidate >= 0 && candidate < len(item.Candidates) {
 		return s.Choose(ctx, userID, id, position, item.Candidates[candidate], Matched)
 	}
+	if i.Kind == Folders {
+		// None of them: the folder stays a title of its own.
+		return s.Leave(ctx, userID, id, position, true)
+	}
 	key := foreignKey(i.Kind, backup.Series{Title: item.Title, Source: item.Source, Address: item.Address})
 	return s.Choose(ctx, userID, id, position, Candidate{Site: key.Site, SeriesID: key.SeriesID}, NoAdapter)
 }

@@ -54,3 +54,20 @@ func (c *Client) RecogniseSeries(ctx context.Context, series []Foreign) ([]Place
 	}
 	return out, nil
 }
+
+// AdoptFolder makes the files of another program chapters of a Series, where they
+// lie. It is class conflict while a download of the Series is under way.
+func (c *Client) AdoptFolder(ctx context.Context, folder string, key Key) error {
+	_, err := call(ctx, c, "adopt", folder, func(ctx context.Context) (*scraperv1.AdoptFolderResponse, error) {
+		return c.moves.AdoptFolder(ctx, &scraperv1.AdoptFolderRequest{Folder: folder, Key: toKey(key)})
+	})
+	return err
+}
+
+// ReturnFolder takes that back.
+func (c *Client) ReturnFolder(ctx context.Context, folder string) error {
+	_, err := call(ctx, c, "return", folder, func(ctx context.Context) (*scraperv1.ReturnFolderResponse, error) {
+		return c.moves.ReturnFolder(ctx, &scraperv1.ReturnFolderRequest{Folder: folder})
+	})
+	return err
+}

@@ -78,6 +78,9 @@ func (s *Store) applyEntry(ctx context.Context, tx pgx.Tx, epoch string, e catal
 	if err != nil {
 		return 0, err
 	}
+	if _, err := tx.Exec(ctx, s.sql.Get("MoveBookOfFile"), titleID, e.Path, c.ID, e.Fingerprint); err != nil {
+		return 0, err
+	}
 	if _, err := tx.Exec(ctx, s.sql.Get("RepointBook"), titleID, e.Path, c.ID); err != nil {
 		return 0, err
 	}

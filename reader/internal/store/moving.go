@@ -392,3 +392,13 @@ func (s *Store) Export(ctx context.Context, userID int64) ([]backup.Person, erro
 	})
 	return people, wrap("export", "follows and progress", err)
 }
+
+// Folders answers what other programs put into the library.
+func (s *Store) Folders(ctx context.Context, userID int64) ([]moving.Folder, error) {
+	rows, err := s.pool.Query(ctx, s.sql.Get("Folders"), userID)
+	if err != nil {
+		return nil, wrap("list", "the folders", err)
+	}
+	folders, err := pgx.CollectRows(rows, pgx.RowToStructByPos[moving.Folder])
+	return folders, wrap("list", "the folders", err)
+}

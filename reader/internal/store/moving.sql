@@ -2,11 +2,20 @@
 
 -- name: KnownTitles
 -- What a title can be matched with: the catalog, and what the person follows.
-SELECT site, series_id, title, native_title, site_name FROM titles
+SELECT t.site, t.series_id, t.title, t.native_title, t.site_name FROM titles t
+WHERE t.site <> 'local' OR EXISTS (SELECT FROM books b WHERE b.title_id = t.id AND b.removed_at IS NULL)
 UNION ALL
 SELECT b.site, b.series_id, b.title, '', '' FROM bookmarks b
 WHERE b.user_id = $1 AND NOT EXISTS (SELECT FROM titles t WHERE t.site = b.site AND t.series_id = b.series_id)
 ORDER BY 1, 2;
+
+-- name: Folders
+-- What other programs put into the library, with how many files and how many of them
+-- the person has finished.
+SELECT t.series_id, t.title, count(*), count(*) FILTER (WHERE p.finished)
+FROM titles t JOIN books b ON b.title_id = t.id AND b.removed_at IS NULL LEFT JOIN progress p ON p.book_id = b.id AND p.user_id = $1
+WHERE t.site = 'local'
+GROUP BY t.id ORDER BY t.title, t.series_id;
 
 -- name: SaveImport
 INSERT INTO imports (user_id, kind, name) VALUES ($1, $2, $3) RETURNING id;
@@ -37,7 +46,7 @@ WHERE import_id = $1 AND ($2::text = '' OR word = $2) AND position >= $3
 ORDER BY position LIMIT $4;
 
 -- name: ChooseCandidate
-UPDATE import_items i SET site = $4, series_id = $5, site_name = $6, word = $7, url = '', languages = '{}'
+UPDATE import_items i SET site = $4, series_id = $5, site_name = $6, word = $7, url = '', languages = '{}', state = 'planned'
 FROM imports m
 WHERE m.id = i.import_id AND m.id = $2 AND m.user_id = $1 AND m.state = 'planned' AND i.position = $3 AND i.reason = 'titles';
 

@@ -19,6 +19,7 @@ import (
 // Moving brings a person's library in from elsewhere, and out again.
 type Moving interface {
 	Plan(ctx context.Context, userID int64, person, name string, file io.Reader) (int64, error)
+	PlanFolders(ctx context.Context, userID int64) (int64, error)
 	Imports(ctx context.Context, userID int64) ([]moving.Import, error)
 	Import(ctx context.Context, userID, id int64) (moving.Import, error)
 	ImportItems(ctx context.Context, id int64, word string, from, limit int) ([]moving.Item, error)
@@ -85,6 +86,22 @@ func (s *Server) moveIn(w http.ResponseWriter, r *http.Request) error {
 		return s.showMoveIn(w, r, http.StatusUnprocessableEntity, wrong.Problem)
 	case errors.As(err, &away):
 		return s.showMoveIn(w, r, http.StatusServiceUnavailable, "The scraper does not answer, and it alone knows which Sites are read here. Nothing was changed. Try again once it is back.")
+	case err != nil:
+		return err
+	}
+	return redirect(w, r, importAddress(id))
+}
+
+// moveFoldersIn plans what would become of the folders that other programs put into
+// the library.
+func (s *Server) moveFoldersIn(w http.ResponseWriter, r *http.Request) error {
+	if err := s.costlyCall(r); err != nil {
+		return err
+	}
+	id, err := s.Moving.PlanFolders(r.Context(), who(r).ID)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return redirect(w, r, "/move-in?said=no-folders")
 	case err != nil:
 		return err
 	}
@@ -180,6 +197,12 @@ func (s *Server) actOnImport(w http.ResponseWriter, r *http.Request, act func(ct
 	if err != nil {
 		return err
 	}
+	// Folders are everybody's: whoever planned it may not run Mangrove any more.
+	if i, err := s.Moving.Import(r.Context(), who(r).ID, id); err != nil {
+		return err
+	} else if i.Kind == moving.Folders && !mayKeep(r) {
+		return notFound("an import")
+	}
 	// Somebody who leaves the page in the meantime wants it all the same.
 	err = act(context.WithoutCancel(r.Context()), who(r).ID, id)
 	return s.afterImport(w, r, id, importAddress(id)+"?said="+said, err)
@@ -197,6 +220,8 @@ func (s *Server) forgetImport(w http.ResponseWriter, r *http.Request) error {
 // it is now.
 func (s *Server) afterImport(w http.ResponseWriter, r *http.Request, id int64, to string, err error) error {
 	switch {
+	case fault.Is(err, fault.Conflict):
+		return redirect(w, r, importAddress(id)+"?said=busy")
 	case fault.Is(err, fault.Stale):
 		return redirect(w, r, importAddress(id)+"?said=stale")
 	case err != nil:

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"mangrove/internal/fault"
 	scraperv1 "mangrove/proto/gen/scraper/v1"
 	"mangrove/reader/internal/account"
 	"mangrove/reader/internal/backup"
@@ -203,4 +204,51 @@ func TestMovingOut(t *testing.T) {
 	s.post(mia, resp.Header.Get("Location")+"/adopt", nil)
 	_, body = s.get(mia, "/move-out")
 	has(t, body, `"chapter_id": "c1"`, `"series_id": "/m/1"`)
+}
+
+func TestFoldersBesideWhatIsFollowed(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	mo := s.claim()
+	resp, _ := s.post(mo, "/move-in/folders", nil)
+	if to := resp.Header.Get("Location"); to != "/move-in?said=no-folders" {
+		t.Errorf("without a folder it leads to %q", to)
+	}
+	_, body := s.get(mo, "/move-in?said=no-folders")
+	has(t, body, "The library folder holds no files of other programs")
+	if _, err := s.pool.Exec(context.Background(), `INSERT INTO titles (site, series_id, title, site_name) VALUES ('local', 'Old/Pepper', 'Pepper', 'Library folder'), ('local', 'Alone', 'Alone', 'Library folder'), ('a', 'x', 'Pepper', 'Site a');
+		INSERT INTO books (title_id, chapter_id, path, page_count, size, fingerprint, published_at) SELECT id, 'h', series_id || '/1.cbz', 3, 1, 'f', now() FROM titles WHERE site = 'local'`); err != nil {
+		t.Fatal(err)
+	}
+	resp, _ = s.post(mo, "/move-in/folders", nil)
+	address := resp.Header.Get("Location")
+	_, body = s.get(mo, address)
+	has(t, body, "Library folder", "The only title of this name here: Site a. Files in “Old/Pepper”.", "No Series of this name is followed or in the library.", "Adopt 1 Series",
+		"They become chapters of the Series")
+	s.scraper.RefuseFolders(fault.Newf(fault.Conflict, "adopt", "it", "a download is under way"))
+	resp, _ = s.post(mo, address+"/adopt", nil)
+	if to := resp.Header.Get("Location"); to != address+"?said=busy" {
+		t.Errorf("while a download is under way it leads to %q", to)
+	}
+	_, body = s.get(mo, address+"?said=busy")
+	has(t, body, "A download of one of the Series is under way", "Adopt 1 Series")
+	s.scraper.RefuseFolders(nil)
+	s.post(mo, address+"/adopt", nil)
+	if folders := s.scraper.Folders(); folders["Old/Pepper"].GetSite() != "a" {
+		t.Errorf("the scraper adopted %v", folders)
+	}
+	// Whoever does not run Mangrove any more does not undo it either.
+	if _, err := s.pool.Exec(context.Background(), "UPDATE users SET role = 'member'"); err != nil {
+		t.Fatal(err)
+	}
+	if resp, _ := s.post(mo, address+"/undo", nil); resp.StatusCode != http.StatusNotFound {
+		t.Errorf("a member undoes it: %d", resp.StatusCode)
+	}
+	if _, err := s.pool.Exec(context.Background(), "UPDATE users SET role = 'administrator'"); err != nil {
+		t.Fatal(err)
+	}
+	s.post(mo, address+"/undo", nil)
+	if folders := s.scraper.Folders(); len(folders) != 0 {
+		t.Errorf("after undoing %v is adopted", folders)
+	}
 }

@@ -87,6 +87,10 @@ func moveInSaid(word string) string {
 		return "Undone. Your files, and what you read since, stay."
 	case "forgotten":
 		return "The dry run is forgotten. Nothing was changed by it."
+	case "no-folders":
+		return "The library folder holds no files of other programs. Put a folder of CBZ files into it; it is catalogued where it lies."
+	case "busy":
+		return "A download of one of the Series is under way, so its folder was left alone. Press again once it is done; what was done already is not done twice."
 	case "stale":
 		return "It was changed elsewhere meanwhile. This is how it is now; nothing was done twice."
 	}
@@ -100,6 +104,8 @@ func fileWords(kind string) string {
 		return "Backup of Mihon"
 	case backup.Kotatsu:
 		return "Backup of Kotatsu"
+	case moving.Folders:
+		return "Files of other programs"
 	}
 	return "File of Mangrove"
 }
@@ -190,8 +196,14 @@ func (v *importView) figures(i moving.Import) {
 		"Files stay where they are, not renamed or rewritten", "Nobody is moved back in a chapter that is read here already",
 		"Read marks of chapters that are not here yet wait for them", "New follows are polled, and download nothing until you say so",
 	}
-	if i.Kind == backup.Mangrove {
+	switch i.Kind {
+	case backup.Mangrove:
 		v.Ticks[3] = "Follows download as the file says"
+	case moving.Folders:
+		v.Figures = append(v.Figures[:2], v.Figures[3])
+		v.Ticks = []string{
+			v.Ticks[0], "They become chapters of the Series, with what was read of them", "Chapters that the Site lists by the same number are not downloaded again",
+		}
 	}
 }
 
@@ -221,9 +233,12 @@ func importRow(i moving.Import, item moving.Item, back string) itemRow {
 		Position: item.Position, Title: item.Title, Reason: ReasonWords(item), Planning: planning, Left: item.State == moving.Left,
 		CanLeave: planning && item.Site != "", Act: importAddress(i.ID) + "/items/" + strconv.Itoa(item.Position), Back: back,
 	}
+	if i.Kind == moving.Folders {
+		row.Reason = strings.TrimSuffix(row.Reason, ".") + ". Files in “" + item.LocalID + "”."
+	}
 	row.Meta = joinMeta(some(item.Chapters, count(item.Chapters, "chapter", "chapters")), some(item.Read, thousands(item.Read)+" read"),
 		some(len(item.Categories), "in "+strings.Join(item.Categories, ", ")))
-	if !item.Favourite {
+	if !item.Favourite && i.Kind != moving.Folders {
 		row.Meta = joinMeta(row.Meta, "only read, not followed")
 	}
 	switch item.Word {
@@ -242,9 +257,13 @@ func importRow(i moving.Import, item moving.Item, back string) itemRow {
 	}
 	if planning && item.Reason == moving.Titles {
 		for n, c := range item.Candidates {
-			row.Options = append(row.Options, candidateRow{n, c.Title, whereWords(c), item.Site == c.Site && item.SeriesID == c.SeriesID})
+			row.Options = append(row.Options, candidateRow{n, c.Title, whereWords(c), !row.Left && item.Site == c.Site && item.SeriesID == c.SeriesID})
 		}
-		row.Options = append(row.Options, candidateRow{-1, "None of these", "Keep it as a Series of its own, without an adapter", item.Word == moving.NoAdapter})
+		none := candidateRow{-1, "None of these", "Keep it as a Series of its own, without an adapter", item.Word == moving.NoAdapter}
+		if i.Kind == moving.Folders {
+			none.Where, none.Chosen = "Leave the folder a title of its own", row.Left
+		}
+		row.Options = append(row.Options, none)
 	}
 	return row
 }
@@ -276,6 +295,8 @@ func ReasonWords(i moving.Item) string {
 		return "Nothing here reads " + source + "."
 	case moving.UnreadAddress:
 		return cmp.Or(i.SiteName, source) + " is read here, but not by this address: " + cmp.Or(i.Address, "none is given") + "."
+	case moving.NotFollowed:
+		return "No Series of this name is followed or in the library. It stays a title of its own."
 	case moving.Files:
 		return "It was read from files of the other program, and no title of this name is here. Put its files into the library folder first, then move in again."
 	case moving.NoTitle:

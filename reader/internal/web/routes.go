@@ -104,6 +104,7 @@ func (s *Server) routes() []route {
 
 		{"GET /move-in", self, s.moveInPage},
 		{"POST /move-in", self, s.moveIn},
+		{"POST /move-in/folders", administrator, s.moveFoldersIn},
 		{"GET /move-in/{import}", self, s.importPage},
 		{"POST /move-in/{import}/items/{item}", self, s.changeItem},
 		{"POST /move-in/{import}/adopt", self, s.adoptImport},

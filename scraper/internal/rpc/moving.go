@@ -5,10 +5,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"mangrove/internal/fault"
 	scraperv1 "mangrove/proto/gen/scraper/v1"
+	"mangrove/scraper/internal/inventory"
 	"mangrove/scraper/internal/source"
 )
 
@@ -106,4 +108,34 @@ func letters(s string) string {
 		}
 		return -1
 	}, s)
+}
+
+// AdoptFolder makes files of another program chapters of a Series.
+func (s *Server) AdoptFolder(ctx context.Context, r *scraperv1.AdoptFolderRequest) (*scraperv1.AdoptFolderResponse, error) {
+	key, err := keyOf(r.GetKey())
+	if err != nil {
+		return nil, err
+	}
+	if r.GetFolder() == "" || key.Site == inventory.LocalSite {
+		return nil, fault.Newf(fault.Invalid, "adopt", "a folder", "it has no name, or no Series to go to")
+	}
+	files, listed, err := s.Store.AdoptFolder(ctx, r.GetFolder(), key, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	s.Hub.LibraryChanged()
+	s.Hub.Changed(key)
+	s.Library.Invalidate()
+	return &scraperv1.AdoptFolderResponse{Files: int32(files), Chapters: int32(listed)}, nil
+}
+
+// ReturnFolder takes that back.
+func (s *Server) ReturnFolder(ctx context.Context, r *scraperv1.ReturnFolderRequest) (*scraperv1.ReturnFolderResponse, error) {
+	files, err := s.Store.ReturnFolder(ctx, r.GetFolder())
+	if err != nil {
+		return nil, err
+	}
+	s.Hub.LibraryChanged()
+	s.Library.Invalidate()
+	return &scraperv1.ReturnFolderResponse{Files: int32(files)}, nil
 }

@@ -21,6 +21,208 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// AdoptFolderRequest names both.
+type AdoptFolderRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// folder is the series_id the files have on the Site "local".
+	Folder string `protobuf:"bytes,1,opt,name=folder,proto3" json:"folder,omitempty"`
+	// key names the Series.
+	Key           *SeriesKey `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AdoptFolderRequest) Reset() {
+	*x = AdoptFolderRequest{}
+	mi := &file_mangrove_scraper_v1_moving_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AdoptFolderRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AdoptFolderRequest) ProtoMessage() {}
+
+func (x *AdoptFolderRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_moving_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AdoptFolderRequest.ProtoReflect.Descriptor instead.
+func (*AdoptFolderRequest) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_moving_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *AdoptFolderRequest) GetFolder() string {
+	if x != nil {
+		return x.Folder
+	}
+	return ""
+}
+
+func (x *AdoptFolderRequest) GetKey() *SeriesKey {
+	if x != nil {
+		return x.Key
+	}
+	return nil
+}
+
+// AdoptFolderResponse counts what changed.
+type AdoptFolderResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// files are those that belong to the Series now.
+	Files int32 `protobuf:"varint,1,opt,name=files,proto3" json:"files,omitempty"`
+	// chapters are those of them that the Site lists by the same number.
+	Chapters      int32 `protobuf:"varint,2,opt,name=chapters,proto3" json:"chapters,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AdoptFolderResponse) Reset() {
+	*x = AdoptFolderResponse{}
+	mi := &file_mangrove_scraper_v1_moving_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AdoptFolderResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AdoptFolderResponse) ProtoMessage() {}
+
+func (x *AdoptFolderResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_moving_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AdoptFolderResponse.ProtoReflect.Descriptor instead.
+func (*AdoptFolderResponse) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_moving_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *AdoptFolderResponse) GetFiles() int32 {
+	if x != nil {
+		return x.Files
+	}
+	return 0
+}
+
+func (x *AdoptFolderResponse) GetChapters() int32 {
+	if x != nil {
+		return x.Chapters
+	}
+	return 0
+}
+
+// ReturnFolderRequest names the folder.
+type ReturnFolderRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// folder is the series_id the files had on the Site "local".
+	Folder        string `protobuf:"bytes,1,opt,name=folder,proto3" json:"folder,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReturnFolderRequest) Reset() {
+	*x = ReturnFolderRequest{}
+	mi := &file_mangrove_scraper_v1_moving_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReturnFolderRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReturnFolderRequest) ProtoMessage() {}
+
+func (x *ReturnFolderRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_moving_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReturnFolderRequest.ProtoReflect.Descriptor instead.
+func (*ReturnFolderRequest) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_moving_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *ReturnFolderRequest) GetFolder() string {
+	if x != nil {
+		return x.Folder
+	}
+	return ""
+}
+
+// ReturnFolderResponse counts what changed.
+type ReturnFolderResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// files are those that are the folder's own again.
+	Files         int32 `protobuf:"varint,1,opt,name=files,proto3" json:"files,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReturnFolderResponse) Reset() {
+	*x = ReturnFolderResponse{}
+	mi := &file_mangrove_scraper_v1_moving_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReturnFolderResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReturnFolderResponse) ProtoMessage() {}
+
+func (x *ReturnFolderResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_moving_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReturnFolderResponse.ProtoReflect.Descriptor instead.
+func (*ReturnFolderResponse) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_moving_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ReturnFolderResponse) GetFiles() int32 {
+	if x != nil {
+		return x.Files
+	}
+	return 0
+}
+
 // ForeignSeries is a Series as another program knows it.
 type ForeignSeries struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -34,7 +236,7 @@ type ForeignSeries struct {
 
 func (x *ForeignSeries) Reset() {
 	*x = ForeignSeries{}
-	mi := &file_mangrove_scraper_v1_moving_proto_msgTypes[0]
+	mi := &file_mangrove_scraper_v1_moving_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -46,7 +248,7 @@ func (x *ForeignSeries) String() string {
 func (*ForeignSeries) ProtoMessage() {}
 
 func (x *ForeignSeries) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_moving_proto_msgTypes[0]
+	mi := &file_mangrove_scraper_v1_moving_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -59,7 +261,7 @@ func (x *ForeignSeries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForeignSeries.ProtoReflect.Descriptor instead.
 func (*ForeignSeries) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_moving_proto_rawDescGZIP(), []int{0}
+	return file_mangrove_scraper_v1_moving_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ForeignSeries) GetSource() string {
@@ -87,7 +289,7 @@ type RecogniseSeriesRequest struct {
 
 func (x *RecogniseSeriesRequest) Reset() {
 	*x = RecogniseSeriesRequest{}
-	mi := &file_mangrove_scraper_v1_moving_proto_msgTypes[1]
+	mi := &file_mangrove_scraper_v1_moving_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -99,7 +301,7 @@ func (x *RecogniseSeriesRequest) String() string {
 func (*RecogniseSeriesRequest) ProtoMessage() {}
 
 func (x *RecogniseSeriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_moving_proto_msgTypes[1]
+	mi := &file_mangrove_scraper_v1_moving_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -112,7 +314,7 @@ func (x *RecogniseSeriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecogniseSeriesRequest.ProtoReflect.Descriptor instead.
 func (*RecogniseSeriesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_moving_proto_rawDescGZIP(), []int{1}
+	return file_mangrove_scraper_v1_moving_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *RecogniseSeriesRequest) GetSeries() []*ForeignSeries {
@@ -139,7 +341,7 @@ type RecognisedSeries struct {
 
 func (x *RecognisedSeries) Reset() {
 	*x = RecognisedSeries{}
-	mi := &file_mangrove_scraper_v1_moving_proto_msgTypes[2]
+	mi := &file_mangrove_scraper_v1_moving_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -151,7 +353,7 @@ func (x *RecognisedSeries) String() string {
 func (*RecognisedSeries) ProtoMessage() {}
 
 func (x *RecognisedSeries) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_moving_proto_msgTypes[2]
+	mi := &file_mangrove_scraper_v1_moving_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -164,7 +366,7 @@ func (x *RecognisedSeries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecognisedSeries.ProtoReflect.Descriptor instead.
 func (*RecognisedSeries) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_moving_proto_rawDescGZIP(), []int{2}
+	return file_mangrove_scraper_v1_moving_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *RecognisedSeries) GetWord() string {
@@ -206,7 +408,7 @@ type RecogniseSeriesResponse struct {
 
 func (x *RecogniseSeriesResponse) Reset() {
 	*x = RecogniseSeriesResponse{}
-	mi := &file_mangrove_scraper_v1_moving_proto_msgTypes[3]
+	mi := &file_mangrove_scraper_v1_moving_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -218,7 +420,7 @@ func (x *RecogniseSeriesResponse) String() string {
 func (*RecogniseSeriesResponse) ProtoMessage() {}
 
 func (x *RecogniseSeriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_moving_proto_msgTypes[3]
+	mi := &file_mangrove_scraper_v1_moving_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -231,7 +433,7 @@ func (x *RecogniseSeriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecogniseSeriesResponse.ProtoReflect.Descriptor instead.
 func (*RecogniseSeriesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_moving_proto_rawDescGZIP(), []int{3}
+	return file_mangrove_scraper_v1_moving_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *RecogniseSeriesResponse) GetSeries() []*RecognisedSeries {
@@ -245,7 +447,17 @@ var File_mangrove_scraper_v1_moving_proto protoreflect.FileDescriptor
 
 const file_mangrove_scraper_v1_moving_proto_rawDesc = "" +
 	"\n" +
-	" mangrove/scraper/v1/moving.proto\x12\x13mangrove.scraper.v1\x1a!mangrove/scraper/v1/scraper.proto\"A\n" +
+	" mangrove/scraper/v1/moving.proto\x12\x13mangrove.scraper.v1\x1a!mangrove/scraper/v1/scraper.proto\"^\n" +
+	"\x12AdoptFolderRequest\x12\x16\n" +
+	"\x06folder\x18\x01 \x01(\tR\x06folder\x120\n" +
+	"\x03key\x18\x02 \x01(\v2\x1e.mangrove.scraper.v1.SeriesKeyR\x03key\"G\n" +
+	"\x13AdoptFolderResponse\x12\x14\n" +
+	"\x05files\x18\x01 \x01(\x05R\x05files\x12\x1a\n" +
+	"\bchapters\x18\x02 \x01(\x05R\bchapters\"-\n" +
+	"\x13ReturnFolderRequest\x12\x16\n" +
+	"\x06folder\x18\x01 \x01(\tR\x06folder\",\n" +
+	"\x14ReturnFolderResponse\x12\x14\n" +
+	"\x05files\x18\x01 \x01(\x05R\x05files\"A\n" +
 	"\rForeignSeries\x12\x16\n" +
 	"\x06source\x18\x01 \x01(\tR\x06source\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\"T\n" +
@@ -257,9 +469,11 @@ const file_mangrove_scraper_v1_moving_proto_rawDesc = "" +
 	"\x03url\x18\x03 \x01(\tR\x03url\x12\x1b\n" +
 	"\tsite_name\x18\x04 \x01(\tR\bsiteName\"X\n" +
 	"\x17RecogniseSeriesResponse\x12=\n" +
-	"\x06series\x18\x01 \x03(\v2%.mangrove.scraper.v1.RecognisedSeriesR\x06series2}\n" +
+	"\x06series\x18\x01 \x03(\v2%.mangrove.scraper.v1.RecognisedSeriesR\x06series2\xc4\x02\n" +
 	"\rMovingService\x12l\n" +
-	"\x0fRecogniseSeries\x12+.mangrove.scraper.v1.RecogniseSeriesRequest\x1a,.mangrove.scraper.v1.RecogniseSeriesResponseB)Z'mangrove/proto/gen/scraper/v1;scraperv1b\x06proto3"
+	"\x0fRecogniseSeries\x12+.mangrove.scraper.v1.RecogniseSeriesRequest\x1a,.mangrove.scraper.v1.RecogniseSeriesResponse\x12`\n" +
+	"\vAdoptFolder\x12'.mangrove.scraper.v1.AdoptFolderRequest\x1a(.mangrove.scraper.v1.AdoptFolderResponse\x12c\n" +
+	"\fReturnFolder\x12(.mangrove.scraper.v1.ReturnFolderRequest\x1a).mangrove.scraper.v1.ReturnFolderResponseB)Z'mangrove/proto/gen/scraper/v1;scraperv1b\x06proto3"
 
 var (
 	file_mangrove_scraper_v1_moving_proto_rawDescOnce sync.Once
@@ -273,25 +487,34 @@ func file_mangrove_scraper_v1_moving_proto_rawDescGZIP() []byte {
 	return file_mangrove_scraper_v1_moving_proto_rawDescData
 }
 
-var file_mangrove_scraper_v1_moving_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_mangrove_scraper_v1_moving_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_mangrove_scraper_v1_moving_proto_goTypes = []any{
-	(*ForeignSeries)(nil),           // 0: mangrove.scraper.v1.ForeignSeries
-	(*RecogniseSeriesRequest)(nil),  // 1: mangrove.scraper.v1.RecogniseSeriesRequest
-	(*RecognisedSeries)(nil),        // 2: mangrove.scraper.v1.RecognisedSeries
-	(*RecogniseSeriesResponse)(nil), // 3: mangrove.scraper.v1.RecogniseSeriesResponse
-	(*SeriesKey)(nil),               // 4: mangrove.scraper.v1.SeriesKey
+	(*AdoptFolderRequest)(nil),      // 0: mangrove.scraper.v1.AdoptFolderRequest
+	(*AdoptFolderResponse)(nil),     // 1: mangrove.scraper.v1.AdoptFolderResponse
+	(*ReturnFolderRequest)(nil),     // 2: mangrove.scraper.v1.ReturnFolderRequest
+	(*ReturnFolderResponse)(nil),    // 3: mangrove.scraper.v1.ReturnFolderResponse
+	(*ForeignSeries)(nil),           // 4: mangrove.scraper.v1.ForeignSeries
+	(*RecogniseSeriesRequest)(nil),  // 5: mangrove.scraper.v1.RecogniseSeriesRequest
+	(*RecognisedSeries)(nil),        // 6: mangrove.scraper.v1.RecognisedSeries
+	(*RecogniseSeriesResponse)(nil), // 7: mangrove.scraper.v1.RecogniseSeriesResponse
+	(*SeriesKey)(nil),               // 8: mangrove.scraper.v1.SeriesKey
 }
 var file_mangrove_scraper_v1_moving_proto_depIdxs = []int32{
-	0, // 0: mangrove.scraper.v1.RecogniseSeriesRequest.series:type_name -> mangrove.scraper.v1.ForeignSeries
-	4, // 1: mangrove.scraper.v1.RecognisedSeries.key:type_name -> mangrove.scraper.v1.SeriesKey
-	2, // 2: mangrove.scraper.v1.RecogniseSeriesResponse.series:type_name -> mangrove.scraper.v1.RecognisedSeries
-	1, // 3: mangrove.scraper.v1.MovingService.RecogniseSeries:input_type -> mangrove.scraper.v1.RecogniseSeriesRequest
-	3, // 4: mangrove.scraper.v1.MovingService.RecogniseSeries:output_type -> mangrove.scraper.v1.RecogniseSeriesResponse
-	4, // [4:5] is the sub-list for method output_type
-	3, // [3:4] is the sub-list for method input_type
-	3, // [3:3] is the sub-list for extension type_name
-	3, // [3:3] is the sub-list for extension extendee
-	0, // [0:3] is the sub-list for field type_name
+	8, // 0: mangrove.scraper.v1.AdoptFolderRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	4, // 1: mangrove.scraper.v1.RecogniseSeriesRequest.series:type_name -> mangrove.scraper.v1.ForeignSeries
+	8, // 2: mangrove.scraper.v1.RecognisedSeries.key:type_name -> mangrove.scraper.v1.SeriesKey
+	6, // 3: mangrove.scraper.v1.RecogniseSeriesResponse.series:type_name -> mangrove.scraper.v1.RecognisedSeries
+	5, // 4: mangrove.scraper.v1.MovingService.RecogniseSeries:input_type -> mangrove.scraper.v1.RecogniseSeriesRequest
+	0, // 5: mangrove.scraper.v1.MovingService.AdoptFolder:input_type -> mangrove.scraper.v1.AdoptFolderRequest
+	2, // 6: mangrove.scraper.v1.MovingService.ReturnFolder:input_type -> mangrove.scraper.v1.ReturnFolderRequest
+	7, // 7: mangrove.scraper.v1.MovingService.RecogniseSeries:output_type -> mangrove.scraper.v1.RecogniseSeriesResponse
+	1, // 8: mangrove.scraper.v1.MovingService.AdoptFolder:output_type -> mangrove.scraper.v1.AdoptFolderResponse
+	3, // 9: mangrove.scraper.v1.MovingService.ReturnFolder:output_type -> mangrove.scraper.v1.ReturnFolderResponse
+	7, // [7:10] is the sub-list for method output_type
+	4, // [4:7] is the sub-list for method input_type
+	4, // [4:4] is the sub-list for extension type_name
+	4, // [4:4] is the sub-list for extension extendee
+	0, // [0:4] is the sub-list for field type_name
 }
 
 func init() { file_mangrove_scraper_v1_moving_proto_init() }
@@ -306,7 +529,7 @@ func file_mangrove_scraper_v1_moving_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mangrove_scraper_v1_moving_proto_rawDesc), len(file_mangrove_scraper_v1_moving_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   4,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

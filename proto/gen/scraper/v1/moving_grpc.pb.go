@@ -20,16 +20,22 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	MovingService_RecogniseSeries_FullMethodName = "/mangrove.scraper.v1.MovingService/RecogniseSeries"
+	MovingService_AdoptFolder_FullMethodName     = "/mangrove.scraper.v1.MovingService/AdoptFolder"
+	MovingService_ReturnFolder_FullMethodName    = "/mangrove.scraper.v1.MovingService/ReturnFolder"
 )
 
 // MovingServiceClient is the client API for MovingService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// MovingService says what of another program's list is read here. It asks no Site.
+// MovingService is what moving in asks of the scraper. It asks no Site.
 type MovingServiceClient interface {
 	// RecogniseSeries says of each Series whether a Site here reads it.
 	RecogniseSeries(ctx context.Context, in *RecogniseSeriesRequest, opts ...grpc.CallOption) (*RecogniseSeriesResponse, error)
+	// AdoptFolder makes files of another program chapters of a Series, where they lie (F11); a second time changes nothing. ALREADY_EXISTS while a download of the Series is under way.
+	AdoptFolder(ctx context.Context, in *AdoptFolderRequest, opts ...grpc.CallOption) (*AdoptFolderResponse, error)
+	// ReturnFolder takes that back.
+	ReturnFolder(ctx context.Context, in *ReturnFolderRequest, opts ...grpc.CallOption) (*ReturnFolderResponse, error)
 }
 
 type movingServiceClient struct {
@@ -50,14 +56,38 @@ func (c *movingServiceClient) RecogniseSeries(ctx context.Context, in *Recognise
 	return out, nil
 }
 
+func (c *movingServiceClient) AdoptFolder(ctx context.Context, in *AdoptFolderRequest, opts ...grpc.CallOption) (*AdoptFolderResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(AdoptFolderResponse)
+	err := c.cc.Invoke(ctx, MovingService_AdoptFolder_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *movingServiceClient) ReturnFolder(ctx context.Context, in *ReturnFolderRequest, opts ...grpc.CallOption) (*ReturnFolderResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReturnFolderResponse)
+	err := c.cc.Invoke(ctx, MovingService_ReturnFolder_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // MovingServiceServer is the server API for MovingService service.
 // All implementations must embed UnimplementedMovingServiceServer
 // for forward compatibility.
 //
-// MovingService says what of another program's list is read here. It asks no Site.
+// MovingService is what moving in asks of the scraper. It asks no Site.
 type MovingServiceServer interface {
 	// RecogniseSeries says of each Series whether a Site here reads it.
 	RecogniseSeries(context.Context, *RecogniseSeriesRequest) (*RecogniseSeriesResponse, error)
+	// AdoptFolder makes files of another program chapters of a Series, where they lie (F11); a second time changes nothing. ALREADY_EXISTS while a download of the Series is under way.
+	AdoptFolder(context.Context, *AdoptFolderRequest) (*AdoptFolderResponse, error)
+	// ReturnFolder takes that back.
+	ReturnFolder(context.Context, *ReturnFolderRequest) (*ReturnFolderResponse, error)
 	mustEmbedUnimplementedMovingServiceServer()
 }
 
@@ -70,6 +100,12 @@ type UnimplementedMovingServiceServer struct{}
 
 func (UnimplementedMovingServiceServer) RecogniseSeries(context.Context, *RecogniseSeriesRequest) (*RecogniseSeriesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RecogniseSeries not implemented")
+}
+func (UnimplementedMovingServiceServer) AdoptFolder(context.Context, *AdoptFolderRequest) (*AdoptFolderResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method AdoptFolder not implemented")
+}
+func (UnimplementedMovingServiceServer) ReturnFolder(context.Context, *ReturnFolderRequest) (*ReturnFolderResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ReturnFolder not implemented")
 }
 func (UnimplementedMovingServiceServer) mustEmbedUnimplementedMovingServiceServer() {}
 func (UnimplementedMovingServiceServer) testEmbeddedByValue()                       {}
@@ -110,6 +146,42 @@ func _MovingService_RecogniseSeries_Handler(srv interface{}, ctx context.Context
 	return interceptor(ctx, in, info, handler)
 }
 
+func _MovingService_AdoptFolder_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(AdoptFolderRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MovingServiceServer).AdoptFolder(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: MovingService_AdoptFolder_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MovingServiceServer).AdoptFolder(ctx, req.(*AdoptFolderRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _MovingService_ReturnFolder_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReturnFolderRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MovingServiceServer).ReturnFolder(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: MovingService_ReturnFolder_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MovingServiceServer).ReturnFolder(ctx, req.(*ReturnFolderRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // MovingService_ServiceDesc is the grpc.ServiceDesc for MovingService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -120,6 +192,14 @@ var MovingService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "RecogniseSeries",
 			Handler:    _MovingService_RecogniseSeries_Handler,
+		},
+		{
+			MethodName: "AdoptFolder",
+			Handler:    _MovingService_AdoptFolder_Handler,
+		},
+		{
+			MethodName: "ReturnFolder",
+			Handler:    _MovingService_ReturnFolder_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -2,6 +2,7 @@ package scrapertest
 
 import (
 	"context"
+	"maps"
 
 	scraperv1 "mangrove/proto/gen/scraper/v1"
 )
@@ -30,4 +31,36 @@ func (s *Scraper) RecogniseSeries(_ context.Context, r *scraperv1.RecogniseSerie
 		out.Series = append(out.Series, answer)
 	}
 	return out, nil
+}
+
+// Folders are those that were adopted and not returned, with their Series.
+func (s *Scraper) Folders() map[string]*scraperv1.SeriesKey {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.folders)
+}
+
+// RefuseFolders makes the adoption of folders fail from now on, or succeed with nil.
+func (s *Scraper) RefuseFolders(err error) { s.change(func() { s.refused = err }) }
+
+// AdoptFolder notes it.
+func (s *Scraper) AdoptFolder(_ context.Context, r *scraperv1.AdoptFolderRequest) (*scraperv1.AdoptFolderResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.refused != nil {
+		return nil, s.refused
+	}
+	if s.folders == nil {
+		s.folders = map[string]*scraperv1.SeriesKey{}
+	}
+	s.folders[r.GetFolder()] = r.GetKey()
+	return &scraperv1.AdoptFolderResponse{Files: 1}, nil
+}
+
+// ReturnFolder forgets it.
+func (s *Scraper) ReturnFolder(_ context.Context, r *scraperv1.ReturnFolderRequest) (*scraperv1.ReturnFolderResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.folders, r.GetFolder())
+	return &scraperv1.ReturnFolderResponse{Files: 1}, nil
 }

@@ -44,6 +44,8 @@ type Scraper struct {
 	placed
 	queued
 	foreign map[string]*scraperv1.RecognisedSeries
+	folders map[string]*scraperv1.SeriesKey
+	refused error
 }
 
 // New makes a scraper that does not listen yet; its socket lies in a folder of
