@@ -20,7 +20,7 @@ var axe string
 func pagesToSee() []struct{ name, path string } {
 	return []struct{ name, path string }{
 		{"home", "/"}, {"library", "/library"}, {"series", "/series/1"}, {"read", "/read/1?page=2"}, {"search", "/search?q=pepper"},
-		{"add", "/add"}, {"saved", "/saved"}, {"me", "/me"}, {"worklist", "/worklist"}, {"lanes", "/lanes"}, {"scraper", "/settings/scraper"},
+		{"add", "/add"}, {"saved", "/saved"}, {"me", "/me"}, {"move-in", "/move-in"}, {"worklist", "/worklist"}, {"lanes", "/lanes"}, {"scraper", "/settings/scraper"},
 		{"job", "/jobs/1"}, {"incidents", "/incidents"}, {"health", "/settings/health"}, {"people", "/settings/people"},
 		{"notifications", "/settings/notifications"}, {"move", "/sites/sample/pepper-and-carrot/move"}, {"nothing", "/nowhere"},
 	}

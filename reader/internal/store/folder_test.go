@@ -63,4 +63,12 @@ func TestABookGoesWithItsFile(t *testing.T) {
 	if d := cmp.Diff(before, look()); d != "" {
 		t.Errorf("given back: %s", d)
 	}
+	// A Series that had no title before keeps what came to it since.
+	tell("local", "Solo", "Solo/1.cbz", "hash3")
+	tell("mangadex", "solo", "Solo/1.cbz", "s1")
+	tell("mangadex", "solo", "solo/2.cbz", "s2")
+	tell("local", "Solo", "Solo/1.cbz", "hash3")
+	if d := cmp.Diff([]string{fmt.Sprint(book+2, " local Solo/1.cbz hash3 "), fmt.Sprint(book+3, " mangadex solo/2.cbz s2 ")}, look()[3:]); d != "" {
+		t.Errorf("given back beside a new one: %s", d)
+	}
 }

@@ -186,10 +186,16 @@ func (v *importView) figures(i moving.Import) {
 	matched, ambiguous, unknown, none := i.Counts[moving.Matched], i.Counts[moving.Ambiguous], i.Counts[moving.Unknown], i.Counts[moving.NoAdapter]
 	v.Figures = []figure{
 		{Name: "Matched", Figure: thousands(matched.Items), Note: count(matched.Chapters, "chapter", "chapters")},
-		{Name: "Ambiguous", Figure: thousands(ambiguous.Items), Note: cmp.Or(some(ambiguous.Items, "need your eye"), "none")},
+		{Name: "Ambiguous", Figure: thousands(ambiguous.Items), Note: "none"},
 		{Name: "No adapter", Figure: thousands(none.Items), Note: cmp.Or(some(none.Items, "kept, and shown as such"), "none")},
 		{Name: "Unknown", Figure: thousands(unknown.Items), Note: cmp.Or(some(unknown.Items, "with reasons"), "none")},
 		{Name: "Read marks", Figure: thousands(i.All().Read), Note: "come along"},
+	}
+	if ambiguous.Items > 0 {
+		v.Figures[1].Note = "stayed out"
+		if v.Planning {
+			v.Figures[1].Note = "need your eye"
+		}
 	}
 	v.Adopts = matched.Items - matched.Left + none.Items - none.Left
 	v.Ticks = []string{
