@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -68,7 +69,12 @@ func TestABookGoesWithItsFile(t *testing.T) {
 	tell("mangadex", "solo", "Solo/1.cbz", "s1")
 	tell("mangadex", "solo", "solo/2.cbz", "s2")
 	tell("local", "Solo", "Solo/1.cbz", "hash3")
-	if d := cmp.Diff([]string{fmt.Sprint(book+2, " local Solo/1.cbz hash3 "), fmt.Sprint(book+3, " mangadex solo/2.cbz s2 ")}, look()[3:]); d != "" {
+	var places []string
+	for _, row := range look()[3:] {
+		_, place, _ := strings.Cut(row, " ")
+		places = append(places, place)
+	}
+	if d := cmp.Diff([]string{"local Solo/1.cbz hash3 ", "mangadex solo/2.cbz s2 "}, places); d != "" {
 		t.Errorf("given back beside a new one: %s", d)
 	}
 }
