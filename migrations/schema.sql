@@ -31,6 +31,53 @@ CREATE SCHEMA scraper;
 
 ALTER SCHEMA scraper OWNER TO mangrove_owner;
 
+-- Name: book_id(); Type: FUNCTION; Schema: reader; Owner: mangrove_owner
+
+CREATE FUNCTION reader.book_id() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    t record;
+BEGIN
+    SELECT site, series_id INTO t FROM reader.titles WHERE id = NEW.title_id;
+    -- A file of another program is what it holds, wherever it lies.
+    NEW.id := greatest(CASE WHEN t.site = 'local' THEN reader.stable_id('local', NEW.fingerprint)
+                       ELSE reader.stable_id(t.site, t.series_id, NEW.chapter_id) END, 1);
+    WHILE EXISTS (SELECT FROM reader.books WHERE id = NEW.id) LOOP
+        NEW.id := NEW.id + 1;
+    END LOOP;
+    RETURN NEW;
+END
+$$;
+
+ALTER FUNCTION reader.book_id() OWNER TO mangrove_owner;
+
+-- Name: stable_id(text[]); Type: FUNCTION; Schema: reader; Owner: mangrove_owner
+
+CREATE FUNCTION reader.stable_id(VARIADIC parts text[]) RETURNS bigint
+    LANGUAGE sql IMMUTABLE STRICT
+    AS $$
+    SELECT ('x' || substr(encode(sha256(convert_to(array_to_string(parts, E'\x1f'), 'UTF8')), 'hex'), 1, 13))::bit(52)::bigint
+$$;
+
+ALTER FUNCTION reader.stable_id(VARIADIC parts text[]) OWNER TO mangrove_owner;
+
+-- Name: title_id(); Type: FUNCTION; Schema: reader; Owner: mangrove_owner
+
+CREATE FUNCTION reader.title_id() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    NEW.id := greatest(reader.stable_id(NEW.site, NEW.series_id), 1);
+    WHILE EXISTS (SELECT FROM reader.titles WHERE id = NEW.id) LOOP
+        NEW.id := NEW.id + 1;
+    END LOOP;
+    RETURN NEW;
+END
+$$;
+
+ALTER FUNCTION reader.title_id() OWNER TO mangrove_owner;
+
 -- Name: check_job_transition(); Type: FUNCTION; Schema: scraper; Owner: mangrove_owner
 
 CREATE FUNCTION scraper.check_job_transition() RETURNS trigger
@@ -774,7 +821,7 @@ CREATE TABLE scraper.incidents (
     checkpoint bytea,
     resolved_at timestamp with time zone,
     resolution text DEFAULT ''::text NOT NULL,
-    CONSTRAINT incidents_about_check CHECK ((about = ANY (ARRAY['series'::text, 'job'::text, 'chapter'::text, 'circuit'::text, 'hold'::text]))),
+    CONSTRAINT incidents_about_check CHECK ((about = ANY (ARRAY['series'::text, 'job'::text, 'chapter'::text, 'circuit'::text, 'hold'::text, 'file'::text]))),
     CONSTRAINT incidents_chapter_id_check CHECK ((octet_length(chapter_id) <= 2048)),
     CONSTRAINT incidents_check CHECK (((resolution = ''::text) = (resolved_at IS NULL))),
     CONSTRAINT incidents_check1 CHECK ((last_at >= at)),
@@ -950,6 +997,7 @@ CREATE TABLE scraper.library_files (
     file_gone boolean DEFAULT false NOT NULL,
     mtime_ns bigint DEFAULT 0 NOT NULL,
     folder text GENERATED ALWAYS AS (COALESCE("substring"(path, '^(.*)/[^/]*$'::text), ''::text)) STORED NOT NULL,
+    verified_at timestamp with time zone,
     CONSTRAINT library_files_pages_check CHECK ((pages > 0)),
     CONSTRAINT library_files_replaced CHECK (((replaced_by = ''::text) OR (state = 'removed'::text))),
     CONSTRAINT library_files_size_check CHECK ((size > 0)),
@@ -977,6 +1025,10 @@ COMMENT ON COLUMN scraper.library_files.file_gone IS 'a replaced file has been r
 -- Name: COLUMN library_files.mtime_ns; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
 
 COMMENT ON COLUMN scraper.library_files.mtime_ns IS 'of the file when it was last read, in nanoseconds since 1970; 0 is not known, and its size alone is compared';
+
+-- Name: COLUMN library_files.verified_at; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.library_files.verified_at IS 'when it was last read to its last byte; none is never since it was published';
 
 -- Name: move_proposals; Type: TABLE; Schema: scraper; Owner: mangrove_owner
 
@@ -1521,6 +1573,10 @@ CREATE INDEX library_files_folder ON scraper.library_files USING btree (folder);
 
 CREATE INDEX library_files_leftover ON scraper.library_files USING btree (path) WHERE ((replaced_by <> ''::text) AND (NOT file_gone));
 
+-- Name: library_files_unverified; Type: INDEX; Schema: scraper; Owner: mangrove_owner
+
+CREATE INDEX library_files_unverified ON scraper.library_files USING btree (COALESCE(verified_at, published_at)) WHERE (state = 'published'::text);
+
 -- Name: poll_failures_oldest; Type: INDEX; Schema: scraper; Owner: mangrove_owner
 
 CREATE INDEX poll_failures_oldest ON scraper.poll_failures USING btree (failing_since);
@@ -1540,6 +1596,14 @@ CREATE UNIQUE INDEX series_folder ON scraper.series USING btree (folder) WHERE (
 -- Name: series_forced; Type: INDEX; Schema: scraper; Owner: mangrove_owner
 
 CREATE INDEX series_forced ON scraper.series USING btree (site, forced_poll_at) WHERE (forced_poll_at IS NOT NULL);
+
+-- Name: books book_id; Type: TRIGGER; Schema: reader; Owner: mangrove_owner
+
+CREATE TRIGGER book_id BEFORE INSERT ON reader.books FOR EACH ROW EXECUTE FUNCTION reader.book_id();
+
+-- Name: titles title_id; Type: TRIGGER; Schema: reader; Owner: mangrove_owner
+
+CREATE TRIGGER title_id BEFORE INSERT ON reader.titles FOR EACH ROW EXECUTE FUNCTION reader.title_id();
 
 -- Name: jobs jobs_transition; Type: TRIGGER; Schema: scraper; Owner: mangrove_owner
 

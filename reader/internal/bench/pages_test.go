@@ -254,15 +254,21 @@ func mangrove(t *testing.T, up, dir string, files [][]byte) contender {
 	_ = resp.Body.Close()
 	at := ""
 	eventually(t, "the chapter is in the library", func() bool {
-		resp, err := client.Get(base + "/read/1")
-		if err != nil {
-			return false
-		}
-		defer func() { _ = resp.Body.Close() }()
-		body, _ := io.ReadAll(resp.Body)
-		m := regexp.MustCompile(`src="(/read/1/pages/)1(\?v=[^"]+)"`).FindSubmatch(body)
-		if m == nil {
-			return false
+		var m [][]byte
+		for _, want := range []string{`href="(/series/[0-9]+)`, `href="(/read/[0-9]+)`, `src="(/read/[0-9]+/pages/)1(\?v=[^"]+)"`} {
+			page := "/library"
+			if m != nil {
+				page = string(m[1])
+			}
+			resp, err := client.Get(base + page)
+			if err != nil {
+				return false
+			}
+			body, _ := io.ReadAll(resp.Body)
+			_ = resp.Body.Close()
+			if m = regexp.MustCompile(want).FindSubmatch(body); m == nil {
+				return false
+			}
 		}
 		at = base + string(m[1]) + "%d" + string(m[2])
 		return true

@@ -277,6 +277,14 @@ func (c *Client) AcceptMissing(ctx context.Context, jobID int64, chapterID strin
 	return err
 }
 
+// FetchAgain has a chapter whose file is rotten or missing fetched once more.
+func (c *Client) FetchAgain(ctx context.Context, key Key, chapterID string) error {
+	_, err := call(ctx, c, "fetch again", "a chapter of "+key.Site+" "+key.SeriesID, func(ctx context.Context) (*scraperv1.FetchAgainResponse, error) {
+		return c.queue.FetchAgain(ctx, &scraperv1.FetchAgainRequest{Key: toKey(key), ChapterId: chapterID})
+	})
+	return err
+}
+
 // PreferGroups says whose releases of a Series are wanted, best first; none keeps
 // every release.
 func (c *Client) PreferGroups(ctx context.Context, key Key, groups []string) error {

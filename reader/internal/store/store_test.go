@@ -21,7 +21,7 @@ import (
 
 func open(t *testing.T) *Store {
 	t.Helper()
-	return New(pgtest.Pool(t, pgtest.New(t).Reader, "reader", nil))
+	return New(pgtest.Pool(t, pgtest.Numbered(t, pgtest.New(t)).Reader, "reader", nil))
 }
 
 func TestEveryStatementPrepares(t *testing.T) {

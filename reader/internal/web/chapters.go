@@ -34,6 +34,9 @@ type row struct {
 	Here, Finished bool
 	Arriving, Gone bool
 	BookID         int64
+	// Again is the id of a chapter that may be fetched once more, AgainAt where its
+	// form goes; "" where nobody may or nothing is gone.
+	Again, AgainAt string
 
 	number, volume string
 	order          int
@@ -51,6 +54,9 @@ func (k seriesKnown) rows(now time.Time) []row {
 	var out []row
 	add := func(c scraperclient.Chapter, b progress.Shelved, have bool) {
 		r := rowOf(c, b, have, now)
+		if r.Again != "" && k.Runs {
+			r.AgainAt = siteAddress(k.Key) + "/again"
+		}
 		r.current = reading && next.Kind == progress.Continue && have && b.ID == next.Book.ID
 		out = append(out, r)
 	}
@@ -149,6 +155,9 @@ func rowOf(c scraperclient.Chapter, b progress.Shelved, have bool, now time.Time
 		r.State = pill{Icon: "down", Word: "Arriving", Tone: "info"}
 	case c.LibraryState == "missing" || have:
 		r.State = pill{Icon: "gone", Word: "File is gone", Tone: "warn"}
+		if c.LibraryState == "missing" && !r.Gone {
+			r.Again = c.ID
+		}
 	default:
 		r.State = pill{Word: "Not here"}
 	}

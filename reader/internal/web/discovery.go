@@ -109,6 +109,22 @@ func (s *Server) acceptMissing(w http.ResponseWriter, r *http.Request) error {
 	return leadBack(w, r, tells, "")
 }
 
+// fetchAgain has a chapter fetched once more in place of a file that is rotten or
+// gone (F81, F89).
+func (s *Server) fetchAgain(w http.ResponseWriter, r *http.Request) error {
+	if err := s.operatorForm(r); err != nil {
+		return err
+	}
+	chapter := r.PostFormValue("chapter")
+	if chapter == "" || len(chapter) > 512 {
+		return invalid("a chapter")
+	}
+	if err := s.Scraper.FetchAgain(r.Context(), keyOf(r), chapter); err != nil {
+		return err
+	}
+	return redirect(w, r, siteAddress(keyOf(r)))
+}
+
 // mostGroups bounds a preference, as the scraper does.
 const mostGroups = 20
 

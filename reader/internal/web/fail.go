@@ -56,6 +56,9 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		f.Code, f.Heading, f.Text = http.StatusNotFound, "There is no such page", "It may have moved, or the address was cut short."
 	case fault.Is(err, fault.Invalid):
 		f.Code, f.Heading, f.Text = http.StatusBadRequest, "This request was not understood", "Nothing was changed."
+	case fault.Is(err, fault.Conflict):
+		f.Code, f.Heading = http.StatusConflict, "Something else is under way here"
+		f.Text = "Nothing was changed. Try again when the download that is under way has ended."
 	case fault.Is(err, fault.Away) && !errors.As(err, &away):
 		// What is away and not the scraper is the database.
 		since, down := s.Database.Down()

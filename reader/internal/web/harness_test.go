@@ -71,7 +71,7 @@ func newSite(t *testing.T) *site {
 func newSiteWith(t *testing.T, o Options) *site {
 	t.Helper()
 	ctx := t.Context()
-	pool := pgtest.Pool(t, pgtest.New(t).Reader, "reader", nil)
+	pool := pgtest.Pool(t, pgtest.Numbered(t, pgtest.New(t)).Reader, "reader", nil)
 	s := &site{t: t, pool: pool, store: store.New(pool), scraper: scrapertest.New(t), library: t.TempDir(), database: &up{}}
 	s.scraper.Start(t)
 	client, err := scraperclient.New(s.scraper.Socket(), zap.NewNop())

@@ -128,7 +128,7 @@ func incidentIn(in scraperclient.IncidentDetail, now time.Time) incidentView {
 		}
 	}
 	if v.Evidence == nil {
-		v.NoEvidence = noEvidence(in.Kind)
+		v.NoEvidence = noEvidence(in.Kind, in.About)
 	}
 	for _, d := range in.Decided {
 		text, tone := decisionWords(d, in.Incident)

@@ -46,6 +46,9 @@ func incidentHeading(in scraperclient.Incident) string {
 	case "storage":
 		return "The library could not be written"
 	case "page":
+		if in.About == "file" {
+			return "A file in the library is damaged"
+		}
 		return "A page never came whole"
 	case "conflict":
 		return "Another file stands where a chapter belongs"
@@ -131,6 +134,8 @@ func leftAlone(in scraperclient.Incident) string {
 		return "Nothing else was touched: its chapters, its files and every other Series are as they were."
 	case "circuit":
 		return "No Series is marked as failing because of this, and every other Site goes on."
+	case "file":
+		return "Nothing was removed and nothing fetched: the file is as it was found, and can be read where it is whole."
 	case "hold":
 		return "Nothing was removed, and nothing that cannot be seen is taken for deleted."
 	}
@@ -138,7 +143,10 @@ func leftAlone(in scraperclient.Incident) string {
 }
 
 // noEvidence says why no answer is shown.
-func noEvidence(kind string) string {
+func noEvidence(kind, about string) string {
+	if about == "file" {
+		return "This is about a file on the disk, not about what the Site answered."
+	}
 	switch kind {
 	case "storage", "conflict":
 		return "This is about the disk and not about what the Site answered, so nothing of it was kept."
@@ -157,6 +165,8 @@ type incidentHelp struct {
 	Command string
 	// Retry is where the form of the same act goes, "" without one.
 	Retry string
+	// Again is where the form goes that fetches Chapter once more, "" without one.
+	Again, Chapter string
 	// Href leads where something can be done, Link says so.
 	Href, Link string
 }
@@ -193,6 +203,14 @@ func helpFor(in scraperclient.Incident) incidentHelp {
 		h.Text = "Mend what the reason names: free space, give permission, or mount the library again. Never make its marker file by hand in an empty folder. Then release the Hold:"
 		h.Command = "mangrove release storage"
 	case "page":
+		if in.About == "file" {
+			h.Text = "Its bytes are no longer those that were downloaded. Look at the disk: one that begins to fail damages more. Put the file back from a backup, or have the chapter fetched again: what is there is shown until the new one has come."
+			h.Command = "mangrove library verify"
+			if in.ResolvedAt.IsZero() && in.Key.Site != localSite {
+				h.Again, h.Chapter = siteAddress(in.Key)+"/again", in.ChapterID
+			}
+			break
+		}
 		h.Text = "The Site serves this page broken, or hides it from programs. The chapter is tried again when the Site lists it changed, or with a retry:"
 	case "conflict":
 		h.Text = "Both files are kept. Move the one that stands in the library out of the way if it is not wanted, then retry:"

@@ -29,6 +29,7 @@ type Queueing interface {
 	QueueSettings(ctx context.Context) (scraperclient.QueueSettings, error)
 	SetFreeSpaceFloor(ctx context.Context, bytes int64) error
 	AcceptMissing(ctx context.Context, jobID int64, chapterID string) error
+	FetchAgain(ctx context.Context, key scraperclient.Key, chapterID string) error
 	PreferGroups(ctx context.Context, key scraperclient.Key, groups []string) error
 	SetDiscoveryAt(ctx context.Context, at string) error
 	WatchQueue(ctx context.Context, changed func()) error

@@ -116,6 +116,7 @@ func (s *Server) routes() []route {
 		{"GET /sites/{site}/{series}/move", administrator, s.movePage},
 		{"POST /sites/{site}/{series}/move", administrator, s.move},
 		{"POST /sites/{site}/{series}/groups", administrator, s.preferGroups},
+		{"POST /sites/{site}/{series}/again", administrator, s.fetchAgain},
 		{"GET /worklist", administrator, s.worklist},
 		{"POST /worklist/poll", administrator, s.pollWorklist},
 		{"POST /worklist/mute", administrator, s.muteWorklist},

@@ -77,6 +77,35 @@ func (l *lanes) wake(site string) {
 	}
 }
 
+// hear takes what the command line told until ctx ends.
+func (l *lanes) hear(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := store.HearTold(ctx, l.claims, l.told)
+		if ctx.Err() == nil {
+			l.log.Debug("what the command line tells is not heard", zap.Error(err))
+		}
+		pause(ctx, claimAgain)
+	}
+}
+
+// told makes the Lanes it is about look again.
+func (l *lanes) told(t store.Told) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for site, w := range l.working {
+		if t.Site != "" && t.Site != site {
+			continue
+		}
+		w.Wake()
+		if t.Paused {
+			w.Halt()
+		}
+		if t.StopJob != 0 {
+			w.StopJob(t.StopJob)
+		}
+	}
+}
+
 // Halt lets the Lane of a Site look at its circuit again soon, if it is worked here.
 func (l *lanes) Halt(site string) {
 	l.mu.Lock()
@@ -287,7 +316,7 @@ func (l *lanes) work(ctx context.Context, a source.Adapter, k *keeper, claim *st
 		Adapter: a, Fetcher: heard, Store: claim, Queue: queue.New(claim), Covers: l.covers, Hub: l.hub, Gate: gate, Held: claim.Held, Log: l.log, Incidents: &recorder,
 		Runner: &job.Runner{
 			Library: l.cfg.LibraryDir, Store: claim, Marker: inventory.NewMarker(l.cfg.LibraryDir, l.db), Inventory: l.inv, Hub: l.hub, Adapter: a, Fetcher: heard,
-			Incidents: &recorder, Generator: "Mangrove " + version, Floor: claim.FreeSpaceFloor,
+			Incidents: &recorder, Log: l.log, Generator: "Mangrove " + version, Floor: claim.FreeSpaceFloor,
 		},
 	})
 	l.mu.Lock()

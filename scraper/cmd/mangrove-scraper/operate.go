@@ -7,6 +7,8 @@ import (
 	"os"
 	"time"
 
+	"go.uber.org/zap"
+
 	"mangrove/internal/config"
 	"mangrove/internal/fault"
 	"mangrove/internal/logging"
@@ -20,11 +22,10 @@ import (
 )
 
 var errUsage = errors.New("usage: mangrove-scraper [after-crash | migrate | downgrade VERSION | version | check | queue | start JOB|--all | pause SITE|JOB|--all | resume SITE|JOB | " +
-	"retry JOB|--all|SITE SERIES | cancel JOB | release queue|storage | incident list|show N|save N FILE | site label | site check FILE [URL]]")
+	"retry JOB|--all|SITE SERIES | cancel JOB | release queue|storage | library rebuild|verify [--due]|fetch-again SITE SERIES CHAPTER | incident list|show N|save N FILE | site label | site check FILE [URL]]")
 
 // operate does what an operator asks of the queue and the circuits, straight in
-// the database: it works while the scraper is parked, and a running one hears of
-// it within a minute.
+// the database: it works while the scraper is parked, and a running one is told.
 func operate(ctx context.Context, cfg config.Config, args []string) error {
 	var do func(context.Context, *store.Store, *incident.Recorder) (string, error)
 	switch {
@@ -47,6 +48,10 @@ func operate(ctx context.Context, cfg config.Config, args []string) error {
 	case len(args) == 3 && args[0] == "retry":
 		do = func(ctx context.Context, db *store.Store, r *incident.Recorder) (string, error) {
 			return retry(ctx, db, r, source.Key{Site: args[1], SeriesID: args[2]})
+		}
+	case len(args) >= 2 && args[0] == "library":
+		if do = libraryActs(cfg, args[1:]); do == nil {
+			return &exit{config.ExitSettings, errUsage}
 		}
 	case len(args) >= 2 && args[0] == "incident":
 		if do = incidents(args[1:]); do == nil {
@@ -106,10 +111,12 @@ func moveCircuit(ctx context.Context, db *store.Store, r *incident.Recorder, sit
 		}
 		if err == nil && event == circuit.Pause {
 			r.Acted("pause", source.Key{Site: site})
+			tell(ctx, db, r, store.Told{Site: site, Paused: true})
 			return fmt.Sprintf("nothing is asked of %s until mangrove resume %s", site, site), nil
 		}
 		if err == nil {
 			acted(ctx, r, "resume", incident.Resumed, source.Key{Site: site})
+			tell(ctx, db, r, store.Told{Site: site})
 		}
 		return fmt.Sprintf("%s is asked again (it was %s since %s)", site, c.State, c.Since.Format(time.RFC3339)), err
 	}
@@ -122,6 +129,14 @@ func acted(ctx context.Context, r *incident.Recorder, act string, as incident.Re
 	r.End(ctx, incident.Ended(as, key))
 }
 
+// tell makes a running scraper look at what was changed. The change is stored: one
+// that is not told finds it within a minute.
+func tell(ctx context.Context, db *store.Store, r *incident.Recorder, t store.Told) {
+	if err := db.TellRunning(ctx, t); err != nil {
+		r.Log.Debug("a running scraper was not told", zap.Error(err))
+	}
+}
+
 // release ends a Hold.
 func release(ctx context.Context, db *store.Store, r *incident.Recorder, kind string) (string, error) {
 	was, err := db.ReleaseHold(ctx, kind)
@@ -130,6 +145,7 @@ func release(ctx context.Context, db *store.Store, r *incident.Recorder, kind st
 	}
 	if err == nil {
 		acted(ctx, r, "release "+kind, incident.Released, source.Key{})
+		tell(ctx, db, r, store.Told{})
 	}
 	return fmt.Sprintf("the %s Hold is released; downloads go on", kind), err
 }
@@ -152,6 +168,7 @@ func retry(ctx context.Context, db *store.Store, r *incident.Recorder, key sourc
 		return "", err
 	}
 	acted(ctx, r, "retry", incident.Retried, key)
+	tell(ctx, db, r, store.Told{Site: key.Site})
 	if done.Job.ID != j.ID {
 		return "a new Job is requested for " + key.String(), nil
 	}

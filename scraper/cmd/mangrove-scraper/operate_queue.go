@@ -63,8 +63,7 @@ func clipped(s string, most int) string {
 }
 
 // actOf is what a verb does to one Job, or to all; nil when it is not such a verb.
-// A scraper that runs hears of it within a minute, and a unit of work under way
-// ends first.
+// A scraper that runs is told; a unit of work under way ends at its next checkpoint.
 func actOf(verb, what string) func(context.Context, *store.Store, *incident.Recorder) (string, error) {
 	act := queue.Act(verb)
 	if !slices.Contains(queue.Acts(), act) {
@@ -79,12 +78,16 @@ func actOf(verb, what string) func(context.Context, *store.Store, *incident.Reco
 	}
 	return func(ctx context.Context, db *store.Store, r *incident.Recorder) (string, error) {
 		done, err := queue.Do(ctx, db, act, id)
-		switch {
-		case err != nil:
+		if err != nil {
 			return "", err
 		}
 		if done.Changed {
 			told(ctx, r, act, done)
+			word := store.Told{Site: done.Job.Key.Site}
+			if done.Interrupted {
+				word.StopJob = done.Job.ID
+			}
+			tell(ctx, db, r, word)
 		}
 		switch {
 		case done.Job.ID != id:
@@ -99,8 +102,12 @@ func actOf(verb, what string) func(context.Context, *store.Store, *incident.Reco
 func actOnAll(act queue.Act) func(context.Context, *store.Store, *incident.Recorder) (string, error) {
 	switch act {
 	case queue.Pause:
-		return func(ctx context.Context, db *store.Store, _ *incident.Recorder) (string, error) {
-			return "all downloads are on hold; mangrove release queue lets them go on", db.SetHold(ctx, queue.HoldQueue, "by an operator", time.Now())
+		return func(ctx context.Context, db *store.Store, r *incident.Recorder) (string, error) {
+			err := db.SetHold(ctx, queue.HoldQueue, "by an operator", time.Now())
+			if err == nil {
+				tell(ctx, db, r, store.Told{})
+			}
+			return "all downloads are on hold; mangrove release queue lets them go on", err
 		}
 	case queue.Start, queue.Retry:
 		return func(ctx context.Context, db *store.Store, r *incident.Recorder) (string, error) {
@@ -108,6 +115,7 @@ func actOnAll(act queue.Act) func(context.Context, *store.Store, *incident.Recor
 			for _, done := range all {
 				told(ctx, r, act, done)
 			}
+			tell(ctx, db, r, store.Told{})
 			return fmt.Sprintf("%d Jobs moved", len(all)), err
 		}
 	}

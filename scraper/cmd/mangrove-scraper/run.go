@@ -84,8 +84,8 @@ func run(ctx context.Context, cfg config.Config, afterCrash bool, log *zap.Logge
 	described := newDescribed(cfg, adapters, registry, log)
 	adapters = append(adapters, described.first()...)
 	// A Lane's connection is its own for as long as it works; those of Sites that
-	// are described later are opened when they are.
-	claims, err := pg.Open(ctx, address.Reveal(), pg.Options{Schema: store.Schema, MaxConns: int32(len(adapters)) + declared.MaxSites + 1})
+	// are described later are opened when they are. One hears the command line.
+	claims, err := pg.Open(ctx, address.Reveal(), pg.Options{Schema: store.Schema, MaxConns: int32(len(adapters)) + declared.MaxSites + 2})
 	if err != nil {
 		return &exit{config.ExitConfig, fmt.Errorf("%s: %w", config.DatabaseURLScraper, err)}
 	}
@@ -143,7 +143,7 @@ func run(ctx context.Context, cfg config.Config, afterCrash bool, log *zap.Logge
 	}
 	if err == nil && ctx.Err() == nil {
 		defer lookAtLibrary(ctx, library, inv, log).Wait()
-		work(ctx, cfg, pool, db, server, lanes, adapters, described, discovery, beats, log)
+		work(ctx, cfg, pool, db, server, lanes, adapters, described, discovery, marker, recorder, beats, log)
 	}
 
 	// Health first, so that nobody asks for more; then calls; the pool last,

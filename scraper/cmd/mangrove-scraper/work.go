@@ -11,10 +11,14 @@ import (
 	"mangrove/internal/config"
 	"mangrove/internal/grpcserver"
 	"mangrove/internal/pulse"
+	"mangrove/scraper/internal/incident"
+	"mangrove/scraper/internal/inventory"
+	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/queue"
 	"mangrove/scraper/internal/source"
 	"mangrove/scraper/internal/stall"
 	"mangrove/scraper/internal/store"
+	"mangrove/scraper/internal/verify"
 )
 
 const (
@@ -39,13 +43,15 @@ const (
 // work runs the Lanes until ctx ends, and says all the while whether the
 // database answers. The Lanes and the housekeeping turn by themselves: none of
 // them can hold up the loop, which is the one that notices.
-func work(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, db *store.Store, server *grpcserver.Server, lanes *lanes, adapters []source.Adapter, described *described, discovery *queue.Discovery, beats *pulse.Pulse, log *zap.Logger) {
+func work(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, db *store.Store, server *grpcserver.Server, lanes *lanes, adapters []source.Adapter, described *described, discovery *queue.Discovery, marker *inventory.Marker, recorder *incident.Recorder, beats *pulse.Pulse, log *zap.Logger) {
 	var running sync.WaitGroup
 	for _, a := range adapters {
 		lanes.start(ctx, a)
 	}
 	running.Go(func() { described.watch(ctx, db, lanes) })
+	running.Go(func() { lanes.hear(ctx) })
 	running.Go(func() { keepHouse(ctx, db, discovery, log) })
+	running.Go(func() { keepFiles(ctx, cfg, db, marker, recorder, log) })
 	server.Set(grpcserver.Readiness, true)
 	watchdog := &stall.Watch{Library: cfg.LibraryDir, Store: db, Sites: lanes.sites, Stop: lanes.StopJob, Stalled: lanes.stalled, Log: log}
 	ready, looked := true, time.Now()
@@ -90,6 +96,32 @@ func turn(ctx context.Context, beats *pulse.Pulse, steps ...step) {
 		}
 		beats.Beat(workLoop)
 		pause(ctx, turnEvery)
+	}
+}
+
+// nightlyAt is when the files are looked after: the discovery is over by then, and
+// few people read.
+const nightlyAt = "04:00"
+
+// keepFiles writes the sidecars and reads files whole, once a night, until ctx ends.
+// A start makes up for the sidecars of a night that was missed, not for the reading.
+func keepFiles(ctx context.Context, cfg config.Config, db *store.Store, marker *inventory.Marker, recorder *incident.Recorder, log *zap.Logger) {
+	v := &verify.Verifier{Library: cfg.LibraryDir, There: marker.Check, Store: db, Record: recorder, Log: log}
+	done, _ := queue.LastTime(nightlyAt, time.Now())
+	kept := false
+	for ctx.Err() == nil {
+		due, _ := queue.LastTime(nightlyAt, time.Now())
+		night := due.After(done)
+		if night || !kept {
+			kept = keepSidecars(ctx, cfg, db, log) == nil
+		}
+		if night {
+			done = due
+			if err := v.Night(ctx, time.Now()); err != nil && ctx.Err() == nil {
+				log.Warn("the files could not be verified", zap.String("reason", job.Reason(err)))
+			}
+		}
+		pause(ctx, time.Minute)
 	}
 }
 

@@ -41,11 +41,14 @@ const (
 	AboutCircuit About = "circuit"
 	// AboutHold: all downloads stand; the release resolves it.
 	AboutHold About = "hold"
+	// AboutFile: it no longer holds what was published; a good reading of it, or a
+	// publication in its place, resolves it.
+	AboutFile About = "file"
 )
 
 // Abouts lists every word once.
 func Abouts() []About {
-	return []About{AboutSeries, AboutJob, AboutChapter, AboutCircuit, AboutHold}
+	return []About{AboutSeries, AboutJob, AboutChapter, AboutCircuit, AboutHold, AboutFile}
 }
 
 // Kinds are the fault classes an incident may have. A title that is gone is a

@@ -74,6 +74,7 @@ func (r *Runner) chapter(ctx context.Context, j Job, ch source.Chapter, stop <-c
 	r.Hub.LibraryChanged()
 	r.Inventory.Invalidate()
 	r.published(ctx, j, ch.ID)
+	r.keepSidecar(ctx, t)
 	if err := r.checkpointPublished(j, ch.ID); err != nil {
 		return err
 	}

@@ -5,8 +5,11 @@ import (
 	"strconv"
 	"time"
 
+	"go.uber.org/zap"
+
 	"mangrove/internal/fault"
 	"mangrove/scraper/internal/incident"
+	"mangrove/scraper/internal/sidecar"
 	"mangrove/scraper/internal/source"
 )
 
@@ -45,12 +48,21 @@ func (r *Runner) setAside(ctx context.Context, j Job, chapterID string, class fa
 	return err
 }
 
+// keepSidecar keeps what is known of the Series beside its chapters. The chapter is
+// published by then: what stands in the way of this is told and stops nothing.
+func (r *Runner) keepSidecar(ctx context.Context, t Target) {
+	files := func() (map[string]string, error) { return r.Store.FileNames(ctx, t.Key, t.Folder) }
+	if err := sidecar.Keep(r.Library, t.Folder, sidecar.Of(t.Key, t.Series), files); err != nil && r.Log != nil {
+		r.Log.Warn("what is known of the Series could not be kept beside its chapters", zap.Stringer("series", t.Key), zap.Error(err))
+	}
+}
+
 // published ends what stood against a chapter that is visible now, whichever Job
 // brought it.
 func (r *Runner) published(ctx context.Context, j Job, chapterID string) {
 	if r.Incidents != nil {
 		r.Incidents.End(ctx, incident.End{
-			About: []incident.About{incident.AboutChapter, incident.AboutJob}, Key: j.Key, ChapterID: chapterID, Resolution: incident.GoodRead,
+			About: []incident.About{incident.AboutChapter, incident.AboutJob, incident.AboutFile}, Key: j.Key, ChapterID: chapterID, Resolution: incident.GoodRead,
 		})
 	}
 }

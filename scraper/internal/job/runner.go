@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"go.uber.org/zap"
+
 	"mangrove/internal/failpoint"
 	"mangrove/internal/fault"
 	"mangrove/scraper/internal/incident"
@@ -91,6 +93,8 @@ type Store interface {
 	Target(ctx context.Context, key source.Key) (Target, error)
 	// NameFolder gives the Series its folder if it has none and returns the one it has.
 	NameFolder(ctx context.Context, key source.Key, folder string) (string, error)
+	// FileNames are the chapters' ids by file name, of a Series in its folder.
+	FileNames(ctx context.Context, key source.Key, folder string) (map[string]string, error)
 	// SaveReading stores what a good read of the Series page said.
 	SaveReading(ctx context.Context, key source.Key, r source.Reading, now time.Time) error
 }
@@ -120,6 +124,8 @@ type Runner struct {
 	Fetcher   source.Fetcher
 	// Incidents takes what was decided about failures; nil takes nothing.
 	Incidents Recorder
+	// Log is told what stops nothing; nil is told nothing.
+	Log *zap.Logger
 	// Generator names this program in what it writes.
 	Generator string
 	// Floor is how many bytes of the library's file system are left free; nil

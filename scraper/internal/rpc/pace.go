@@ -170,6 +170,24 @@ const (
 	longestName = 200
 )
 
+// FetchAgain has a chapter fetched once more.
+func (s *Server) FetchAgain(ctx context.Context, r *scraperv1.FetchAgainRequest) (*scraperv1.FetchAgainResponse, error) {
+	key, err := keyOf(r.GetKey())
+	if err != nil {
+		return nil, err
+	}
+	if r.GetChapterId() == "" || len(r.GetChapterId()) > maxID {
+		return nil, fault.Newf(fault.Invalid, "fetch again", key.String(), "no chapter is named")
+	}
+	if err := queue.FetchAgain(ctx, s.Store, key, r.GetChapterId()); err != nil {
+		return nil, err
+	}
+	s.Recorder.Acted("fetch again", key)
+	s.Wake(key.Site)
+	s.Hub.Changed(key)
+	return &scraperv1.FetchAgainResponse{}, nil
+}
+
 // PreferGroups says whose releases of a Series are wanted, best first.
 func (s *Server) PreferGroups(ctx context.Context, r *scraperv1.PreferGroupsRequest) (*scraperv1.PreferGroupsResponse, error) {
 	key, err := keyOf(r.GetKey())

@@ -35,6 +35,7 @@ type QueueStore interface {
 	FreeSpaceFloor(ctx context.Context) (int64, error)
 	SetFreeSpaceFloor(ctx context.Context, bytes int64) error
 	AcceptMissing(ctx context.Context, jobID int64, chapterID string) error
+	WantAgain(ctx context.Context, key source.Key, chapterID string) error
 	PreferredGroups(ctx context.Context, key source.Key) ([]string, error)
 	SetPreferredGroups(ctx context.Context, key source.Key, groups []string) error
 }

@@ -43,8 +43,9 @@ FROM chapters c
 WHERE c.site = $1 AND c.series_id = $2 AND c.gone_since IS NULL
   AND NOT EXISTS (SELECT FROM library_files f
                   WHERE f.site = c.site AND f.series_id = c.series_id AND f.chapter_id = c.chapter_id AND f.state <> 'removed'
-                    -- One that lacks pages is asked for again once the Site lists it otherwise, or on Retry.
-                    AND NOT (f.missing_pages <> '{}' AND (f.again OR c.changed_at > f.published_at)))
+                    -- One that lacks pages is asked for again once the Site lists it otherwise; on
+                    -- Retry, or where a person wants the file anew, in any case.
+                    AND NOT (f.again OR (f.missing_pages <> '{}' AND c.changed_at > f.published_at)))
   AND NOT EXISTS (SELECT FROM job_chapters jc JOIN jobs j ON j.id = jc.job_id
                   WHERE j.site = c.site AND j.series_id = c.series_id AND jc.chapter_id = c.chapter_id
                     AND jc.state = 'set_aside' AND jc.set_aside_at >= coalesce(c.changed_at, '-infinity'))

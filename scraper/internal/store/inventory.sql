@@ -59,7 +59,7 @@ WITH those AS (
 )
 UPDATE library_files f
 SET path = those.to_path, state = 'published', size = those.size, mtime_ns = those.mtime_ns, pages = those.pages, fingerprint = those.fingerprint,
-    revision = next.base + those.n
+    verified_at = CASE WHEN f.fingerprint = those.fingerprint AND f.size = those.size THEN f.verified_at END, revision = next.base + those.n
 FROM those, next WHERE f.path = those.path;
 
 -- name: AdoptFiles

@@ -31,7 +31,7 @@ WITH there AS (
     SET revision = excluded.revision, state = 'published', series_title = excluded.series_title, number = excluded.number,
         volume = excluded.volume, title = excluded.title, language = excluded.language, groups = excluded.groups,
         source_order = excluded.source_order, pages = excluded.pages, size = excluded.size, fingerprint = excluded.fingerprint,
-        published_at = excluded.published_at, missing_pages = excluded.missing_pages, again = false, replaced_by = '', file_gone = false
+        published_at = excluded.published_at, missing_pages = excluded.missing_pages, again = false, replaced_by = '', file_gone = false, verified_at = NULL
 ), back AS (
     UPDATE jobs SET retries = 0 WHERE id = $16 AND retries > 0
 )
@@ -54,7 +54,7 @@ SELECT path FROM library_files WHERE replaced_by <> '' AND NOT file_gone ORDER B
 SELECT f.chapter_id, coalesce(trim_scale(f.number)::text, ''), coalesce(trim_scale(f.volume)::text, ''), f.language, f.groups, c.published_at, f.path
 FROM library_files f
 LEFT JOIN chapters c USING (site, series_id, chapter_id)
-WHERE f.site = $1 AND f.series_id = $2 AND f.state = 'published';
+WHERE f.site = $1 AND f.series_id = $2 AND (f.state = 'published' OR (f.again AND f.state = 'missing'));
 
 -- name: CommittedFingerprints
 SELECT fingerprint FROM library_files WHERE state = 'published' AND fingerprint = ANY ($1);

@@ -58,7 +58,7 @@ func (c retryCommand) Run(con console) error {
 	return operateOnJob(con, "retry", c.Job, c.All)
 }
 
-const operateCodes = "It works while the scraper is stopped or parked; a running scraper hears of it within a minute.\n\nExit codes: 0 done, 1 refused, 3 the database does not answer.\n\n"
+const operateCodes = "It works while the scraper is stopped or parked; a running scraper is told at once.\n\nExit codes: 0 done, 1 refused, 3 the database does not answer.\n\n"
 
 // operate has the scraper's own program do what an operator asks: the supervisor
 // never opens the database.

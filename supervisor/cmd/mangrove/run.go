@@ -40,6 +40,7 @@ type commands struct {
 	Import   importCommand   `cmd:"" help:"Bring in what somebody follows and has read, from a backup."`
 	Export   exportCommand   `cmd:"" help:"Print what people follow and have read, as one file."`
 	Incident incidentCommand `cmd:"" help:"Look at what went wrong, and save it for a report."`
+	Library  libraryCommand  `cmd:"" help:"Rebuild, verify and mend the library."`
 	Site     siteCommand     `cmd:"" help:"Look at how Sites are read."`
 	Settings settingsCommand `cmd:"" help:"List the settings, with defaults."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`

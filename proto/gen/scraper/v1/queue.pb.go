@@ -1992,6 +1992,98 @@ func (x *AcceptMissingResponse) GetJob() *QueueJob {
 	return nil
 }
 
+// FetchAgainRequest names the chapter.
+type FetchAgainRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// key names its Series.
+	Key *SeriesKey `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// chapter_id is the Site's own.
+	ChapterId     string `protobuf:"bytes,2,opt,name=chapter_id,json=chapterId,proto3" json:"chapter_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FetchAgainRequest) Reset() {
+	*x = FetchAgainRequest{}
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FetchAgainRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FetchAgainRequest) ProtoMessage() {}
+
+func (x *FetchAgainRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FetchAgainRequest.ProtoReflect.Descriptor instead.
+func (*FetchAgainRequest) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_queue_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *FetchAgainRequest) GetKey() *SeriesKey {
+	if x != nil {
+		return x.Key
+	}
+	return nil
+}
+
+func (x *FetchAgainRequest) GetChapterId() string {
+	if x != nil {
+		return x.ChapterId
+	}
+	return ""
+}
+
+// FetchAgainResponse says that it is requested.
+type FetchAgainResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FetchAgainResponse) Reset() {
+	*x = FetchAgainResponse{}
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FetchAgainResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FetchAgainResponse) ProtoMessage() {}
+
+func (x *FetchAgainResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FetchAgainResponse.ProtoReflect.Descriptor instead.
+func (*FetchAgainResponse) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_queue_proto_rawDescGZIP(), []int{36}
+}
+
 // PreferGroupsRequest names a Series and its groups.
 type PreferGroupsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2005,7 +2097,7 @@ type PreferGroupsRequest struct {
 
 func (x *PreferGroupsRequest) Reset() {
 	*x = PreferGroupsRequest{}
-	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[35]
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2017,7 +2109,7 @@ func (x *PreferGroupsRequest) String() string {
 func (*PreferGroupsRequest) ProtoMessage() {}
 
 func (x *PreferGroupsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[35]
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2030,7 +2122,7 @@ func (x *PreferGroupsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreferGroupsRequest.ProtoReflect.Descriptor instead.
 func (*PreferGroupsRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_queue_proto_rawDescGZIP(), []int{35}
+	return file_mangrove_scraper_v1_queue_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *PreferGroupsRequest) GetKey() *SeriesKey {
@@ -2056,7 +2148,7 @@ type PreferGroupsResponse struct {
 
 func (x *PreferGroupsResponse) Reset() {
 	*x = PreferGroupsResponse{}
-	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[36]
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2068,7 +2160,7 @@ func (x *PreferGroupsResponse) String() string {
 func (*PreferGroupsResponse) ProtoMessage() {}
 
 func (x *PreferGroupsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[36]
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2081,7 +2173,7 @@ func (x *PreferGroupsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreferGroupsResponse.ProtoReflect.Descriptor instead.
 func (*PreferGroupsResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_queue_proto_rawDescGZIP(), []int{36}
+	return file_mangrove_scraper_v1_queue_proto_rawDescGZIP(), []int{38}
 }
 
 // SetDiscoveryRequest sets when.
@@ -2095,7 +2187,7 @@ type SetDiscoveryRequest struct {
 
 func (x *SetDiscoveryRequest) Reset() {
 	*x = SetDiscoveryRequest{}
-	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[37]
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2107,7 +2199,7 @@ func (x *SetDiscoveryRequest) String() string {
 func (*SetDiscoveryRequest) ProtoMessage() {}
 
 func (x *SetDiscoveryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[37]
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2120,7 +2212,7 @@ func (x *SetDiscoveryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetDiscoveryRequest.ProtoReflect.Descriptor instead.
 func (*SetDiscoveryRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_queue_proto_rawDescGZIP(), []int{37}
+	return file_mangrove_scraper_v1_queue_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *SetDiscoveryRequest) GetAt() string {
@@ -2139,7 +2231,7 @@ type SetDiscoveryResponse struct {
 
 func (x *SetDiscoveryResponse) Reset() {
 	*x = SetDiscoveryResponse{}
-	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[38]
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2151,7 +2243,7 @@ func (x *SetDiscoveryResponse) String() string {
 func (*SetDiscoveryResponse) ProtoMessage() {}
 
 func (x *SetDiscoveryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[38]
+	mi := &file_mangrove_scraper_v1_queue_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2164,7 +2256,7 @@ func (x *SetDiscoveryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetDiscoveryResponse.ProtoReflect.Descriptor instead.
 func (*SetDiscoveryResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_queue_proto_rawDescGZIP(), []int{38}
+	return file_mangrove_scraper_v1_queue_proto_rawDescGZIP(), []int{40}
 }
 
 var File_mangrove_scraper_v1_queue_proto protoreflect.FileDescriptor
@@ -2286,14 +2378,19 @@ const file_mangrove_scraper_v1_queue_proto_rawDesc = "" +
 	"\n" +
 	"chapter_id\x18\x02 \x01(\tR\tchapterId\"H\n" +
 	"\x15AcceptMissingResponse\x12/\n" +
-	"\x03job\x18\x01 \x01(\v2\x1d.mangrove.scraper.v1.QueueJobR\x03job\"_\n" +
+	"\x03job\x18\x01 \x01(\v2\x1d.mangrove.scraper.v1.QueueJobR\x03job\"d\n" +
+	"\x11FetchAgainRequest\x120\n" +
+	"\x03key\x18\x01 \x01(\v2\x1e.mangrove.scraper.v1.SeriesKeyR\x03key\x12\x1d\n" +
+	"\n" +
+	"chapter_id\x18\x02 \x01(\tR\tchapterId\"\x14\n" +
+	"\x12FetchAgainResponse\"_\n" +
 	"\x13PreferGroupsRequest\x120\n" +
 	"\x03key\x18\x01 \x01(\v2\x1e.mangrove.scraper.v1.SeriesKeyR\x03key\x12\x16\n" +
 	"\x06groups\x18\x02 \x03(\tR\x06groups\"\x16\n" +
 	"\x14PreferGroupsResponse\"%\n" +
 	"\x13SetDiscoveryRequest\x12\x0e\n" +
 	"\x02at\x18\x01 \x01(\tR\x02at\"\x16\n" +
-	"\x14SetDiscoveryResponse2\x9e\f\n" +
+	"\x14SetDiscoveryResponse2\xfd\f\n" +
 	"\fQueueService\x12W\n" +
 	"\bListJobs\x12$.mangrove.scraper.v1.ListJobsRequest\x1a%.mangrove.scraper.v1.ListJobsResponse\x12Q\n" +
 	"\x06GetJob\x12\".mangrove.scraper.v1.GetJobRequest\x1a#.mangrove.scraper.v1.GetJobResponse\x12_\n" +
@@ -2310,7 +2407,9 @@ const file_mangrove_scraper_v1_queue_proto_rawDesc = "" +
 	"\x10GetQueueSettings\x12,.mangrove.scraper.v1.GetQueueSettingsRequest\x1a-.mangrove.scraper.v1.GetQueueSettingsResponse\x12c\n" +
 	"\fSetDiscovery\x12(.mangrove.scraper.v1.SetDiscoveryRequest\x1a).mangrove.scraper.v1.SetDiscoveryResponse\x12r\n" +
 	"\x11SetFreeSpaceFloor\x12-.mangrove.scraper.v1.SetFreeSpaceFloorRequest\x1a..mangrove.scraper.v1.SetFreeSpaceFloorResponse\x12f\n" +
-	"\rAcceptMissing\x12).mangrove.scraper.v1.AcceptMissingRequest\x1a*.mangrove.scraper.v1.AcceptMissingResponse\x12c\n" +
+	"\rAcceptMissing\x12).mangrove.scraper.v1.AcceptMissingRequest\x1a*.mangrove.scraper.v1.AcceptMissingResponse\x12]\n" +
+	"\n" +
+	"FetchAgain\x12&.mangrove.scraper.v1.FetchAgainRequest\x1a'.mangrove.scraper.v1.FetchAgainResponse\x12c\n" +
 	"\fPreferGroups\x12(.mangrove.scraper.v1.PreferGroupsRequest\x1a).mangrove.scraper.v1.PreferGroupsResponseB)Z'mangrove/proto/gen/scraper/v1;scraperv1b\x06proto3"
 
 var (
@@ -2325,7 +2424,7 @@ func file_mangrove_scraper_v1_queue_proto_rawDescGZIP() []byte {
 	return file_mangrove_scraper_v1_queue_proto_rawDescData
 }
 
-var file_mangrove_scraper_v1_queue_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
+var file_mangrove_scraper_v1_queue_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
 var file_mangrove_scraper_v1_queue_proto_goTypes = []any{
 	(*Estimate)(nil),                  // 0: mangrove.scraper.v1.Estimate
 	(*QueueJob)(nil),                  // 1: mangrove.scraper.v1.QueueJob
@@ -2362,75 +2461,80 @@ var file_mangrove_scraper_v1_queue_proto_goTypes = []any{
 	(*SetFreeSpaceFloorResponse)(nil), // 32: mangrove.scraper.v1.SetFreeSpaceFloorResponse
 	(*AcceptMissingRequest)(nil),      // 33: mangrove.scraper.v1.AcceptMissingRequest
 	(*AcceptMissingResponse)(nil),     // 34: mangrove.scraper.v1.AcceptMissingResponse
-	(*PreferGroupsRequest)(nil),       // 35: mangrove.scraper.v1.PreferGroupsRequest
-	(*PreferGroupsResponse)(nil),      // 36: mangrove.scraper.v1.PreferGroupsResponse
-	(*SetDiscoveryRequest)(nil),       // 37: mangrove.scraper.v1.SetDiscoveryRequest
-	(*SetDiscoveryResponse)(nil),      // 38: mangrove.scraper.v1.SetDiscoveryResponse
-	(*Job)(nil),                       // 39: mangrove.scraper.v1.Job
-	(*SeriesKey)(nil),                 // 40: mangrove.scraper.v1.SeriesKey
-	(*timestamppb.Timestamp)(nil),     // 41: google.protobuf.Timestamp
-	(*Chapter)(nil),                   // 42: mangrove.scraper.v1.Chapter
-	(*Series)(nil),                    // 43: mangrove.scraper.v1.Series
+	(*FetchAgainRequest)(nil),         // 35: mangrove.scraper.v1.FetchAgainRequest
+	(*FetchAgainResponse)(nil),        // 36: mangrove.scraper.v1.FetchAgainResponse
+	(*PreferGroupsRequest)(nil),       // 37: mangrove.scraper.v1.PreferGroupsRequest
+	(*PreferGroupsResponse)(nil),      // 38: mangrove.scraper.v1.PreferGroupsResponse
+	(*SetDiscoveryRequest)(nil),       // 39: mangrove.scraper.v1.SetDiscoveryRequest
+	(*SetDiscoveryResponse)(nil),      // 40: mangrove.scraper.v1.SetDiscoveryResponse
+	(*Job)(nil),                       // 41: mangrove.scraper.v1.Job
+	(*SeriesKey)(nil),                 // 42: mangrove.scraper.v1.SeriesKey
+	(*timestamppb.Timestamp)(nil),     // 43: google.protobuf.Timestamp
+	(*Chapter)(nil),                   // 44: mangrove.scraper.v1.Chapter
+	(*Series)(nil),                    // 45: mangrove.scraper.v1.Series
 }
 var file_mangrove_scraper_v1_queue_proto_depIdxs = []int32{
-	39, // 0: mangrove.scraper.v1.QueueJob.job:type_name -> mangrove.scraper.v1.Job
-	40, // 1: mangrove.scraper.v1.QueueJob.key:type_name -> mangrove.scraper.v1.SeriesKey
-	41, // 2: mangrove.scraper.v1.QueueJob.requested_at:type_name -> google.protobuf.Timestamp
+	41, // 0: mangrove.scraper.v1.QueueJob.job:type_name -> mangrove.scraper.v1.Job
+	42, // 1: mangrove.scraper.v1.QueueJob.key:type_name -> mangrove.scraper.v1.SeriesKey
+	43, // 2: mangrove.scraper.v1.QueueJob.requested_at:type_name -> google.protobuf.Timestamp
 	0,  // 3: mangrove.scraper.v1.QueueJob.estimate:type_name -> mangrove.scraper.v1.Estimate
-	42, // 4: mangrove.scraper.v1.QueueJob.current:type_name -> mangrove.scraper.v1.Chapter
+	44, // 4: mangrove.scraper.v1.QueueJob.current:type_name -> mangrove.scraper.v1.Chapter
 	1,  // 5: mangrove.scraper.v1.ListJobsResponse.jobs:type_name -> mangrove.scraper.v1.QueueJob
 	3,  // 6: mangrove.scraper.v1.ListJobsResponse.counts:type_name -> mangrove.scraper.v1.JobCount
-	42, // 7: mangrove.scraper.v1.JobChapter.chapter:type_name -> mangrove.scraper.v1.Chapter
+	44, // 7: mangrove.scraper.v1.JobChapter.chapter:type_name -> mangrove.scraper.v1.Chapter
 	1,  // 8: mangrove.scraper.v1.GetJobResponse.job:type_name -> mangrove.scraper.v1.QueueJob
 	6,  // 9: mangrove.scraper.v1.GetJobResponse.chapters:type_name -> mangrove.scraper.v1.JobChapter
 	1,  // 10: mangrove.scraper.v1.ActOnJobResponse.job:type_name -> mangrove.scraper.v1.QueueJob
-	41, // 11: mangrove.scraper.v1.ActOnJobsRequest.seen_at:type_name -> google.protobuf.Timestamp
-	41, // 12: mangrove.scraper.v1.Hold.since:type_name -> google.protobuf.Timestamp
+	43, // 11: mangrove.scraper.v1.ActOnJobsRequest.seen_at:type_name -> google.protobuf.Timestamp
+	43, // 12: mangrove.scraper.v1.Hold.since:type_name -> google.protobuf.Timestamp
 	16, // 13: mangrove.scraper.v1.ListHoldsResponse.holds:type_name -> mangrove.scraper.v1.Hold
-	41, // 14: mangrove.scraper.v1.ProbeSiteResponse.asked_for_quiet_until:type_name -> google.protobuf.Timestamp
+	43, // 14: mangrove.scraper.v1.ProbeSiteResponse.asked_for_quiet_until:type_name -> google.protobuf.Timestamp
 	29, // 15: mangrove.scraper.v1.GetQueueSettingsResponse.last_discovery:type_name -> mangrove.scraper.v1.Discovery
-	41, // 16: mangrove.scraper.v1.Discovery.started_at:type_name -> google.protobuf.Timestamp
+	43, // 16: mangrove.scraper.v1.Discovery.started_at:type_name -> google.protobuf.Timestamp
 	30, // 17: mangrove.scraper.v1.Discovery.skips:type_name -> mangrove.scraper.v1.DiscoverySkip
-	43, // 18: mangrove.scraper.v1.DiscoverySkip.series:type_name -> mangrove.scraper.v1.Series
+	45, // 18: mangrove.scraper.v1.DiscoverySkip.series:type_name -> mangrove.scraper.v1.Series
 	1,  // 19: mangrove.scraper.v1.AcceptMissingResponse.job:type_name -> mangrove.scraper.v1.QueueJob
-	40, // 20: mangrove.scraper.v1.PreferGroupsRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	2,  // 21: mangrove.scraper.v1.QueueService.ListJobs:input_type -> mangrove.scraper.v1.ListJobsRequest
-	5,  // 22: mangrove.scraper.v1.QueueService.GetJob:input_type -> mangrove.scraper.v1.GetJobRequest
-	8,  // 23: mangrove.scraper.v1.QueueService.WatchQueue:input_type -> mangrove.scraper.v1.WatchQueueRequest
-	10, // 24: mangrove.scraper.v1.QueueService.ActOnJob:input_type -> mangrove.scraper.v1.ActOnJobRequest
-	12, // 25: mangrove.scraper.v1.QueueService.ActOnJobs:input_type -> mangrove.scraper.v1.ActOnJobsRequest
-	14, // 26: mangrove.scraper.v1.QueueService.SetJobPriority:input_type -> mangrove.scraper.v1.SetJobPriorityRequest
-	17, // 27: mangrove.scraper.v1.QueueService.ListHolds:input_type -> mangrove.scraper.v1.ListHoldsRequest
-	19, // 28: mangrove.scraper.v1.QueueService.SetHold:input_type -> mangrove.scraper.v1.SetHoldRequest
-	21, // 29: mangrove.scraper.v1.QueueService.ReleaseHold:input_type -> mangrove.scraper.v1.ReleaseHoldRequest
-	23, // 30: mangrove.scraper.v1.QueueService.ProbeSite:input_type -> mangrove.scraper.v1.ProbeSiteRequest
-	25, // 31: mangrove.scraper.v1.QueueService.SetPacing:input_type -> mangrove.scraper.v1.SetPacingRequest
-	27, // 32: mangrove.scraper.v1.QueueService.GetQueueSettings:input_type -> mangrove.scraper.v1.GetQueueSettingsRequest
-	37, // 33: mangrove.scraper.v1.QueueService.SetDiscovery:input_type -> mangrove.scraper.v1.SetDiscoveryRequest
-	31, // 34: mangrove.scraper.v1.QueueService.SetFreeSpaceFloor:input_type -> mangrove.scraper.v1.SetFreeSpaceFloorRequest
-	33, // 35: mangrove.scraper.v1.QueueService.AcceptMissing:input_type -> mangrove.scraper.v1.AcceptMissingRequest
-	35, // 36: mangrove.scraper.v1.QueueService.PreferGroups:input_type -> mangrove.scraper.v1.PreferGroupsRequest
-	4,  // 37: mangrove.scraper.v1.QueueService.ListJobs:output_type -> mangrove.scraper.v1.ListJobsResponse
-	7,  // 38: mangrove.scraper.v1.QueueService.GetJob:output_type -> mangrove.scraper.v1.GetJobResponse
-	9,  // 39: mangrove.scraper.v1.QueueService.WatchQueue:output_type -> mangrove.scraper.v1.WatchQueueResponse
-	11, // 40: mangrove.scraper.v1.QueueService.ActOnJob:output_type -> mangrove.scraper.v1.ActOnJobResponse
-	13, // 41: mangrove.scraper.v1.QueueService.ActOnJobs:output_type -> mangrove.scraper.v1.ActOnJobsResponse
-	15, // 42: mangrove.scraper.v1.QueueService.SetJobPriority:output_type -> mangrove.scraper.v1.SetJobPriorityResponse
-	18, // 43: mangrove.scraper.v1.QueueService.ListHolds:output_type -> mangrove.scraper.v1.ListHoldsResponse
-	20, // 44: mangrove.scraper.v1.QueueService.SetHold:output_type -> mangrove.scraper.v1.SetHoldResponse
-	22, // 45: mangrove.scraper.v1.QueueService.ReleaseHold:output_type -> mangrove.scraper.v1.ReleaseHoldResponse
-	24, // 46: mangrove.scraper.v1.QueueService.ProbeSite:output_type -> mangrove.scraper.v1.ProbeSiteResponse
-	26, // 47: mangrove.scraper.v1.QueueService.SetPacing:output_type -> mangrove.scraper.v1.SetPacingResponse
-	28, // 48: mangrove.scraper.v1.QueueService.GetQueueSettings:output_type -> mangrove.scraper.v1.GetQueueSettingsResponse
-	38, // 49: mangrove.scraper.v1.QueueService.SetDiscovery:output_type -> mangrove.scraper.v1.SetDiscoveryResponse
-	32, // 50: mangrove.scraper.v1.QueueService.SetFreeSpaceFloor:output_type -> mangrove.scraper.v1.SetFreeSpaceFloorResponse
-	34, // 51: mangrove.scraper.v1.QueueService.AcceptMissing:output_type -> mangrove.scraper.v1.AcceptMissingResponse
-	36, // 52: mangrove.scraper.v1.QueueService.PreferGroups:output_type -> mangrove.scraper.v1.PreferGroupsResponse
-	37, // [37:53] is the sub-list for method output_type
-	21, // [21:37] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	42, // 20: mangrove.scraper.v1.FetchAgainRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	42, // 21: mangrove.scraper.v1.PreferGroupsRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	2,  // 22: mangrove.scraper.v1.QueueService.ListJobs:input_type -> mangrove.scraper.v1.ListJobsRequest
+	5,  // 23: mangrove.scraper.v1.QueueService.GetJob:input_type -> mangrove.scraper.v1.GetJobRequest
+	8,  // 24: mangrove.scraper.v1.QueueService.WatchQueue:input_type -> mangrove.scraper.v1.WatchQueueRequest
+	10, // 25: mangrove.scraper.v1.QueueService.ActOnJob:input_type -> mangrove.scraper.v1.ActOnJobRequest
+	12, // 26: mangrove.scraper.v1.QueueService.ActOnJobs:input_type -> mangrove.scraper.v1.ActOnJobsRequest
+	14, // 27: mangrove.scraper.v1.QueueService.SetJobPriority:input_type -> mangrove.scraper.v1.SetJobPriorityRequest
+	17, // 28: mangrove.scraper.v1.QueueService.ListHolds:input_type -> mangrove.scraper.v1.ListHoldsRequest
+	19, // 29: mangrove.scraper.v1.QueueService.SetHold:input_type -> mangrove.scraper.v1.SetHoldRequest
+	21, // 30: mangrove.scraper.v1.QueueService.ReleaseHold:input_type -> mangrove.scraper.v1.ReleaseHoldRequest
+	23, // 31: mangrove.scraper.v1.QueueService.ProbeSite:input_type -> mangrove.scraper.v1.ProbeSiteRequest
+	25, // 32: mangrove.scraper.v1.QueueService.SetPacing:input_type -> mangrove.scraper.v1.SetPacingRequest
+	27, // 33: mangrove.scraper.v1.QueueService.GetQueueSettings:input_type -> mangrove.scraper.v1.GetQueueSettingsRequest
+	39, // 34: mangrove.scraper.v1.QueueService.SetDiscovery:input_type -> mangrove.scraper.v1.SetDiscoveryRequest
+	31, // 35: mangrove.scraper.v1.QueueService.SetFreeSpaceFloor:input_type -> mangrove.scraper.v1.SetFreeSpaceFloorRequest
+	33, // 36: mangrove.scraper.v1.QueueService.AcceptMissing:input_type -> mangrove.scraper.v1.AcceptMissingRequest
+	35, // 37: mangrove.scraper.v1.QueueService.FetchAgain:input_type -> mangrove.scraper.v1.FetchAgainRequest
+	37, // 38: mangrove.scraper.v1.QueueService.PreferGroups:input_type -> mangrove.scraper.v1.PreferGroupsRequest
+	4,  // 39: mangrove.scraper.v1.QueueService.ListJobs:output_type -> mangrove.scraper.v1.ListJobsResponse
+	7,  // 40: mangrove.scraper.v1.QueueService.GetJob:output_type -> mangrove.scraper.v1.GetJobResponse
+	9,  // 41: mangrove.scraper.v1.QueueService.WatchQueue:output_type -> mangrove.scraper.v1.WatchQueueResponse
+	11, // 42: mangrove.scraper.v1.QueueService.ActOnJob:output_type -> mangrove.scraper.v1.ActOnJobResponse
+	13, // 43: mangrove.scraper.v1.QueueService.ActOnJobs:output_type -> mangrove.scraper.v1.ActOnJobsResponse
+	15, // 44: mangrove.scraper.v1.QueueService.SetJobPriority:output_type -> mangrove.scraper.v1.SetJobPriorityResponse
+	18, // 45: mangrove.scraper.v1.QueueService.ListHolds:output_type -> mangrove.scraper.v1.ListHoldsResponse
+	20, // 46: mangrove.scraper.v1.QueueService.SetHold:output_type -> mangrove.scraper.v1.SetHoldResponse
+	22, // 47: mangrove.scraper.v1.QueueService.ReleaseHold:output_type -> mangrove.scraper.v1.ReleaseHoldResponse
+	24, // 48: mangrove.scraper.v1.QueueService.ProbeSite:output_type -> mangrove.scraper.v1.ProbeSiteResponse
+	26, // 49: mangrove.scraper.v1.QueueService.SetPacing:output_type -> mangrove.scraper.v1.SetPacingResponse
+	28, // 50: mangrove.scraper.v1.QueueService.GetQueueSettings:output_type -> mangrove.scraper.v1.GetQueueSettingsResponse
+	40, // 51: mangrove.scraper.v1.QueueService.SetDiscovery:output_type -> mangrove.scraper.v1.SetDiscoveryResponse
+	32, // 52: mangrove.scraper.v1.QueueService.SetFreeSpaceFloor:output_type -> mangrove.scraper.v1.SetFreeSpaceFloorResponse
+	34, // 53: mangrove.scraper.v1.QueueService.AcceptMissing:output_type -> mangrove.scraper.v1.AcceptMissingResponse
+	36, // 54: mangrove.scraper.v1.QueueService.FetchAgain:output_type -> mangrove.scraper.v1.FetchAgainResponse
+	38, // 55: mangrove.scraper.v1.QueueService.PreferGroups:output_type -> mangrove.scraper.v1.PreferGroupsResponse
+	39, // [39:56] is the sub-list for method output_type
+	22, // [22:39] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_mangrove_scraper_v1_queue_proto_init() }
@@ -2445,7 +2549,7 @@ func file_mangrove_scraper_v1_queue_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mangrove_scraper_v1_queue_proto_rawDesc), len(file_mangrove_scraper_v1_queue_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   39,
+			NumMessages:   41,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

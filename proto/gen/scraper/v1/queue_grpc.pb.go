@@ -34,6 +34,7 @@ const (
 	QueueService_SetDiscovery_FullMethodName      = "/mangrove.scraper.v1.QueueService/SetDiscovery"
 	QueueService_SetFreeSpaceFloor_FullMethodName = "/mangrove.scraper.v1.QueueService/SetFreeSpaceFloor"
 	QueueService_AcceptMissing_FullMethodName     = "/mangrove.scraper.v1.QueueService/AcceptMissing"
+	QueueService_FetchAgain_FullMethodName        = "/mangrove.scraper.v1.QueueService/FetchAgain"
 	QueueService_PreferGroups_FullMethodName      = "/mangrove.scraper.v1.QueueService/PreferGroups"
 )
 
@@ -75,6 +76,10 @@ type QueueServiceClient interface {
 	// AcceptMissing takes a chapter that was set aside without the pages that its
 	// Site does not give; ABORTED when it was not set aside for its pages.
 	AcceptMissing(ctx context.Context, in *AcceptMissingRequest, opts ...grpc.CallOption) (*AcceptMissingResponse, error)
+	// FetchAgain has a chapter whose file is rotten or missing fetched once more;
+	// NOT_FOUND when there is no such file or its Site does not list it, ALREADY_EXISTS
+	// while a Job of the Series is outstanding.
+	FetchAgain(ctx context.Context, in *FetchAgainRequest, opts ...grpc.CallOption) (*FetchAgainResponse, error)
 	// PreferGroups says whose releases of a Series are wanted, best first.
 	PreferGroups(ctx context.Context, in *PreferGroupsRequest, opts ...grpc.CallOption) (*PreferGroupsResponse, error)
 }
@@ -246,6 +251,16 @@ func (c *queueServiceClient) AcceptMissing(ctx context.Context, in *AcceptMissin
 	return out, nil
 }
 
+func (c *queueServiceClient) FetchAgain(ctx context.Context, in *FetchAgainRequest, opts ...grpc.CallOption) (*FetchAgainResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(FetchAgainResponse)
+	err := c.cc.Invoke(ctx, QueueService_FetchAgain_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *queueServiceClient) PreferGroups(ctx context.Context, in *PreferGroupsRequest, opts ...grpc.CallOption) (*PreferGroupsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(PreferGroupsResponse)
@@ -294,6 +309,10 @@ type QueueServiceServer interface {
 	// AcceptMissing takes a chapter that was set aside without the pages that its
 	// Site does not give; ABORTED when it was not set aside for its pages.
 	AcceptMissing(context.Context, *AcceptMissingRequest) (*AcceptMissingResponse, error)
+	// FetchAgain has a chapter whose file is rotten or missing fetched once more;
+	// NOT_FOUND when there is no such file or its Site does not list it, ALREADY_EXISTS
+	// while a Job of the Series is outstanding.
+	FetchAgain(context.Context, *FetchAgainRequest) (*FetchAgainResponse, error)
 	// PreferGroups says whose releases of a Series are wanted, best first.
 	PreferGroups(context.Context, *PreferGroupsRequest) (*PreferGroupsResponse, error)
 	mustEmbedUnimplementedQueueServiceServer()
@@ -350,6 +369,9 @@ func (UnimplementedQueueServiceServer) SetFreeSpaceFloor(context.Context, *SetFr
 }
 func (UnimplementedQueueServiceServer) AcceptMissing(context.Context, *AcceptMissingRequest) (*AcceptMissingResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method AcceptMissing not implemented")
+}
+func (UnimplementedQueueServiceServer) FetchAgain(context.Context, *FetchAgainRequest) (*FetchAgainResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method FetchAgain not implemented")
 }
 func (UnimplementedQueueServiceServer) PreferGroups(context.Context, *PreferGroupsRequest) (*PreferGroupsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method PreferGroups not implemented")
@@ -638,6 +660,24 @@ func _QueueService_AcceptMissing_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _QueueService_FetchAgain_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(FetchAgainRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(QueueServiceServer).FetchAgain(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: QueueService_FetchAgain_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(QueueServiceServer).FetchAgain(ctx, req.(*FetchAgainRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _QueueService_PreferGroups_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(PreferGroupsRequest)
 	if err := dec(in); err != nil {
@@ -718,6 +758,10 @@ var QueueService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "AcceptMissing",
 			Handler:    _QueueService_AcceptMissing_Handler,
+		},
+		{
+			MethodName: "FetchAgain",
+			Handler:    _QueueService_FetchAgain_Handler,
 		},
 		{
 			MethodName: "PreferGroups",

@@ -10,7 +10,10 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"mangrove/internal/fault"
+
 	scraperv1 "mangrove/proto/gen/scraper/v1"
 )
 
@@ -321,4 +324,22 @@ func (s *Scraper) PreferGroups(_ context.Context, r *scraperv1.PreferGroupsReque
 		}
 	})
 	return &scraperv1.PreferGroupsResponse{}, nil
+}
+
+// FetchAgain marks the chapter wanted once more; one that waits already is refused.
+func (s *Scraper) FetchAgain(_ context.Context, r *scraperv1.FetchAgainRequest) (*scraperv1.FetchAgainResponse, error) {
+	err := status.Error(codes.NotFound, "no such chapter")
+	s.change(func() {
+		st := s.states[id(r.GetKey())]
+		for _, c := range st.GetChapters() {
+			switch {
+			case c.GetChapterId() != r.GetChapterId():
+			case c.GetDownloadState() == "waiting":
+				err = status.Error(codes.AlreadyExists, "under way")
+			default:
+				c.DownloadState, err = "waiting", nil
+			}
+		}
+	})
+	return &scraperv1.FetchAgainResponse{}, err
 }
