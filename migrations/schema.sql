@@ -31,6 +31,14 @@ CREATE SCHEMA scraper;
 
 ALTER SCHEMA scraper OWNER TO mangrove_owner;
 
+-- Name: pg_trgm; Type: EXTENSION; Schema: -; Owner: -
+
+CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA reader;
+
+-- Name: EXTENSION pg_trgm; Type: COMMENT; Schema: -; Owner: 
+
+COMMENT ON EXTENSION pg_trgm IS 'text similarity measurement and index searching based on trigrams';
+
 -- Name: book_id(); Type: FUNCTION; Schema: reader; Owner: mangrove_owner
 
 CREATE FUNCTION reader.book_id() RETURNS trigger
@@ -51,6 +59,164 @@ END
 $$;
 
 ALTER FUNCTION reader.book_id() OWNER TO mangrove_owner;
+
+-- Name: books_changed(); Type: FUNCTION; Schema: reader; Owner: mangrove_owner
+
+CREATE FUNCTION reader.books_changed() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'reader'
+    AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        PERFORM count_books(ARRAY(SELECT DISTINCT title_id FROM fresh));
+    ELSIF TG_OP = 'DELETE' THEN
+        PERFORM count_books(ARRAY(SELECT DISTINCT title_id FROM old_rows));
+    ELSE
+        PERFORM count_books(ARRAY(SELECT title_id FROM fresh UNION SELECT title_id FROM old_rows));
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION reader.books_changed() OWNER TO mangrove_owner;
+
+-- Name: count_books(bigint[]); Type: FUNCTION; Schema: reader; Owner: mangrove_owner
+
+CREATE FUNCTION reader.count_books(shelved bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'reader'
+    AS $$
+BEGIN
+    PERFORM FROM titles WHERE id = ANY (shelved) ORDER BY id FOR NO KEY UPDATE;
+    UPDATE titles t
+    SET book_count = c.here, gone_count = c.gone, newest_at = c.newest, languages = c.languages, cover_book = c.cover
+    FROM (
+        SELECT o.id,
+            count(*) FILTER (WHERE b.removed_at IS NULL) AS here,
+            count(*) FILTER (WHERE b.removed_at IS NOT NULL OR b.missing_pages <> '{}') AS gone,
+            max(b.published_at) FILTER (WHERE b.removed_at IS NULL) AS newest,
+            coalesce(array_agg(DISTINCT b.language ORDER BY b.language) FILTER (WHERE b.removed_at IS NULL AND b.language <> ''), '{}') AS languages,
+            (array_agg(b.id ORDER BY b.number NULLS LAST, b.source_order DESC, b.id) FILTER (WHERE b.removed_at IS NULL))[1] AS cover
+        FROM titles o LEFT JOIN books b ON b.title_id = o.id
+        WHERE o.id = ANY (shelved)
+        GROUP BY o.id
+    ) c
+    WHERE t.id = c.id AND (t.book_count, t.gone_count, t.newest_at, t.languages, t.cover_book) IS DISTINCT FROM (c.here, c.gone, c.newest, c.languages, c.cover);
+    PERFORM count_reading(NULL, shelved);
+END
+$$;
+
+ALTER FUNCTION reader.count_books(shelved bigint[]) OWNER TO mangrove_owner;
+
+-- Name: count_reading(bigint[], bigint[]); Type: FUNCTION; Schema: reader; Owner: mangrove_owner
+
+CREATE FUNCTION reader.count_reading(people bigint[], shelved bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'reader'
+    AS $$
+BEGIN
+    PERFORM FROM titles WHERE id = ANY (shelved) ORDER BY id FOR SHARE;
+    INSERT INTO shelf_reading (user_id, title_id, finished, begun, read_at)
+    SELECT DISTINCT p.user_id, b.title_id, 0, 0, 'epoch'::timestamptz
+    FROM progress p JOIN books b ON b.id = p.book_id
+    WHERE b.title_id = ANY (shelved) AND (people IS NULL OR p.user_id = ANY (people))
+    ON CONFLICT DO NOTHING;
+    PERFORM FROM shelf_reading WHERE title_id = ANY (shelved) AND (people IS NULL OR user_id = ANY (people)) ORDER BY user_id, title_id FOR UPDATE;
+    UPDATE shelf_reading r SET finished = c.finished, begun = c.begun, read_at = c.read_at, current_book = c.current
+    FROM (
+        SELECT p.user_id, b.title_id, count(*) FILTER (WHERE p.finished AND b.removed_at IS NULL) AS finished,
+            count(*) FILTER (WHERE b.removed_at IS NULL) AS begun, max(p.changed_at) AS read_at,
+            (array_agg(b.id ORDER BY p.changed_at DESC) FILTER (WHERE NOT p.finished AND b.removed_at IS NULL))[1] AS current
+        FROM progress p JOIN books b ON b.id = p.book_id
+        WHERE b.title_id = ANY (shelved) AND (people IS NULL OR p.user_id = ANY (people))
+        GROUP BY p.user_id, b.title_id
+    ) c
+    WHERE r.user_id = c.user_id AND r.title_id = c.title_id AND (r.finished, r.begun, r.read_at, r.current_book) IS DISTINCT FROM (c.finished, c.begun, c.read_at, c.current);
+    DELETE FROM shelf_reading r
+    WHERE r.title_id = ANY (shelved) AND (people IS NULL OR r.user_id = ANY (people))
+      AND NOT EXISTS (SELECT FROM progress p JOIN books b ON b.id = p.book_id WHERE p.user_id = r.user_id AND b.title_id = r.title_id);
+END
+$$;
+
+ALTER FUNCTION reader.count_reading(people bigint[], shelved bigint[]) OWNER TO mangrove_owner;
+
+-- Name: folded(text); Type: FUNCTION; Schema: reader; Owner: mangrove_owner
+
+CREATE FUNCTION reader.folded(given text) RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$
+SELECT lower(normalize(regexp_replace(normalize(given, NFKD), '[\u0300-\u036f]', '', 'g'), NFKC))
+$$;
+
+ALTER FUNCTION reader.folded(given text) OWNER TO mangrove_owner;
+
+-- Name: progress_changed(); Type: FUNCTION; Schema: reader; Owner: mangrove_owner
+
+CREATE FUNCTION reader.progress_changed() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'reader'
+    AS $$
+BEGIN
+    IF TG_OP = 'DELETE' THEN
+        PERFORM count_reading(array_agg(DISTINCT p.user_id), array_agg(DISTINCT b.title_id)) FROM old_rows p JOIN books b ON b.id = p.book_id;
+    ELSE
+        PERFORM count_reading(array_agg(DISTINCT p.user_id), array_agg(DISTINCT b.title_id)) FROM fresh p JOIN books b ON b.id = p.book_id;
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION reader.progress_changed() OWNER TO mangrove_owner;
+
+-- Name: series_rekeyed(); Type: FUNCTION; Schema: reader; Owner: mangrove_owner
+
+CREATE FUNCTION reader.series_rekeyed() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'reader'
+    AS $$
+BEGIN
+    UPDATE collection_series k SET site = NEW.site, series_id = NEW.series_id
+    WHERE k.site = OLD.site AND k.series_id = OLD.series_id
+      AND NOT EXISTS (SELECT FROM collection_series o WHERE o.collection_id = k.collection_id AND o.site = NEW.site AND o.series_id = NEW.series_id);
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION reader.series_rekeyed() OWNER TO mangrove_owner;
+
+-- Name: shelf_order(text); Type: FUNCTION; Schema: reader; Owner: mangrove_owner
+
+CREATE FUNCTION reader.shelf_order(given text) RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$
+SELECT regexp_replace(regexp_replace(coalesce(nullif(regexp_replace(reader.folded(given), '^[^[:alnum:]]+', ''), ''), reader.folded(given)),
+    '([0-9]+)', '0000000000\1', 'g'), '[0-9]*([0-9]{10})(?![0-9])', '\1', 'g')
+$$;
+
+ALTER FUNCTION reader.shelf_order(given text) OWNER TO mangrove_owner;
+
+-- Name: shelf_patterns(text); Type: FUNCTION; Schema: reader; Owner: mangrove_owner
+
+CREATE FUNCTION reader.shelf_patterns(given text) RETURNS text[]
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$
+SELECT ARRAY(
+    SELECT '%' || regexp_replace(w.word, '([\\%_])', '\\\1', 'g') || '%'
+    FROM regexp_split_to_table(reader.folded(given), '\s+') WITH ORDINALITY AS w (word, n)
+    WHERE w.word <> '' ORDER BY w.n LIMIT 20)
+$$;
+
+ALTER FUNCTION reader.shelf_patterns(given text) OWNER TO mangrove_owner;
+
+-- Name: shelf_words(text, text, text[], text[]); Type: FUNCTION; Schema: reader; Owner: mangrove_owner
+
+CREATE FUNCTION reader.shelf_words(title text, native_title text, authors text[], tags text[]) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+SELECT reader.folded(concat_ws(' ', title, native_title, array_to_string(authors, ' '), array_to_string(tags, ' ')))
+$$;
+
+ALTER FUNCTION reader.shelf_words(title text, native_title text, authors text[], tags text[]) OWNER TO mangrove_owner;
 
 -- Name: stable_id(text[]); Type: FUNCTION; Schema: reader; Owner: mangrove_owner
 
@@ -167,6 +333,8 @@ CREATE TABLE reader.bookmarks (
     download boolean DEFAULT true NOT NULL,
     languages text[] DEFAULT '{}'::text[] NOT NULL,
     followed_at timestamp with time zone DEFAULT now() NOT NULL,
+    shelf_order text GENERATED ALWAYS AS (reader.shelf_order(title)) STORED NOT NULL COLLATE pg_catalog."C",
+    shelf_words text GENERATED ALWAYS AS (reader.shelf_words(title, ''::text, '{}'::text[], '{}'::text[])) STORED NOT NULL,
     CONSTRAINT bookmarks_series_id_check CHECK ((series_id <> ''::text)),
     CONSTRAINT bookmarks_site_check CHECK ((site <> ''::text))
 );
@@ -231,6 +399,51 @@ CREATE TABLE reader.claim (
 
 ALTER TABLE reader.claim OWNER TO mangrove_owner;
 
+-- Name: collection_series; Type: TABLE; Schema: reader; Owner: mangrove_owner
+
+CREATE TABLE reader.collection_series (
+    collection_id bigint NOT NULL,
+    site text NOT NULL,
+    series_id text NOT NULL,
+    "position" integer NOT NULL,
+    CONSTRAINT collection_series_position_check CHECK (("position" >= 0)),
+    CONSTRAINT collection_series_series_id_check CHECK ((series_id <> ''::text)),
+    CONSTRAINT collection_series_site_check CHECK ((site <> ''::text))
+);
+
+ALTER TABLE reader.collection_series OWNER TO mangrove_owner;
+
+-- Name: collections; Type: TABLE; Schema: reader; Owner: mangrove_owner
+
+CREATE TABLE reader.collections (
+    id bigint NOT NULL,
+    created_by bigint,
+    name text NOT NULL,
+    name_key text NOT NULL,
+    shared boolean DEFAULT false NOT NULL,
+    cover text DEFAULT ''::text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT collections_cover_check CHECK ((cover ~ '^([0-9a-f]{64})?$'::text)),
+    CONSTRAINT collections_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 80)))
+);
+
+ALTER TABLE reader.collections OWNER TO mangrove_owner;
+
+-- Name: COLUMN collections.cover; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.collections.cover IS 'the SHA-256 of the cover that was uploaded, '''' for none';
+
+-- Name: collections_id_seq; Type: SEQUENCE; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE reader.collections ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME reader.collections_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 -- Name: follow_revision; Type: TABLE; Schema: reader; Owner: mangrove_owner
 
 CREATE TABLE reader.follow_revision (
@@ -240,6 +453,15 @@ CREATE TABLE reader.follow_revision (
 );
 
 ALTER TABLE reader.follow_revision OWNER TO mangrove_owner;
+
+-- Name: guest_collections; Type: TABLE; Schema: reader; Owner: mangrove_owner
+
+CREATE TABLE reader.guest_collections (
+    user_id bigint NOT NULL,
+    collection_id bigint NOT NULL
+);
+
+ALTER TABLE reader.guest_collections OWNER TO mangrove_owner;
 
 -- Name: import_items; Type: TABLE; Schema: reader; Owner: mangrove_owner
 
@@ -514,6 +736,82 @@ ALTER TABLE reader.reading_settings OWNER TO mangrove_owner;
 
 COMMENT ON COLUMN reader.reading_settings.cover IS 'whether the first page of a chapter stands alone in double page, or beside the second';
 
+-- Name: titles; Type: TABLE; Schema: reader; Owner: mangrove_owner
+
+CREATE TABLE reader.titles (
+    id bigint NOT NULL,
+    site text NOT NULL,
+    series_id text NOT NULL,
+    title text NOT NULL,
+    native_title text DEFAULT ''::text NOT NULL,
+    authors text[] DEFAULT '{}'::text[] NOT NULL,
+    description text DEFAULT ''::text NOT NULL,
+    url text DEFAULT ''::text NOT NULL,
+    status text DEFAULT ''::text NOT NULL,
+    tags text[] DEFAULT '{}'::text[] NOT NULL,
+    license text DEFAULT ''::text NOT NULL,
+    site_name text DEFAULT ''::text NOT NULL,
+    reading_direction text DEFAULT ''::text NOT NULL,
+    added_at timestamp with time zone DEFAULT now() NOT NULL,
+    shelf_order text GENERATED ALWAYS AS (reader.shelf_order(title)) STORED NOT NULL COLLATE pg_catalog."C",
+    shelf_words text GENERATED ALWAYS AS (reader.shelf_words(title, native_title, authors, tags)) STORED NOT NULL,
+    book_count integer DEFAULT 0 NOT NULL,
+    gone_count integer DEFAULT 0 NOT NULL,
+    newest_at timestamp with time zone,
+    languages text[] DEFAULT '{}'::text[] NOT NULL,
+    cover_book bigint,
+    CONSTRAINT titles_book_count_check CHECK ((book_count >= 0)),
+    CONSTRAINT titles_gone_count_check CHECK ((gone_count >= 0)),
+    CONSTRAINT titles_reading_direction_check CHECK ((reading_direction = ANY (ARRAY[''::text, 'ltr'::text, 'rtl'::text, 'strip'::text]))),
+    CONSTRAINT titles_status_check CHECK ((status = ANY (ARRAY[''::text, 'ongoing'::text, 'completed'::text, 'hiatus'::text, 'cancelled'::text])))
+);
+
+ALTER TABLE reader.titles OWNER TO mangrove_owner;
+
+-- Name: COLUMN titles.gone_count; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.titles.gone_count IS 'books that the library had and that are not there now, or lack pages';
+
+-- Name: users; Type: TABLE; Schema: reader; Owner: mangrove_owner
+
+CREATE TABLE reader.users (
+    id bigint NOT NULL,
+    name text NOT NULL,
+    name_key text NOT NULL,
+    password_hash text,
+    role text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    disabled_at timestamp with time zone,
+    sees text DEFAULT 'everything'::text NOT NULL,
+    CONSTRAINT users_name_check CHECK ((name <> ''::text)),
+    CONSTRAINT users_password_hash_check CHECK ((password_hash <> ''::text)),
+    CONSTRAINT users_role_check CHECK ((role = ANY (ARRAY['administrator'::text, 'member'::text, 'guest'::text]))),
+    CONSTRAINT users_sees_check CHECK ((sees = ANY (ARRAY['everything'::text, 'collections'::text])))
+);
+
+ALTER TABLE reader.users OWNER TO mangrove_owner;
+
+-- Name: COLUMN users.name_key; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.users.name_key IS 'the name folded for comparison, so that two spellings of one name cannot both exist';
+
+-- Name: COLUMN users.password_hash; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.users.password_hash IS 'NULL until the person has chosen a password with an invitation';
+
+-- Name: seen_titles; Type: VIEW; Schema: reader; Owner: mangrove_owner
+
+CREATE VIEW reader.seen_titles AS
+ SELECT u.id AS user_id,
+    t.id AS title_id
+   FROM (reader.users u
+     JOIN reader.titles t ON (((u.role <> 'guest'::text) OR (u.sees = 'everything'::text) OR (EXISTS ( SELECT
+           FROM (reader.guest_collections g
+             JOIN reader.collection_series c ON ((c.collection_id = g.collection_id)))
+          WHERE ((g.user_id = u.id) AND (c.site = t.site) AND (c.series_id = t.series_id)))))));
+
+ALTER TABLE reader.seen_titles OWNER TO mangrove_owner;
+
 -- Name: sessions; Type: TABLE; Schema: reader; Owner: mangrove_owner
 
 CREATE TABLE reader.sessions (
@@ -546,28 +844,87 @@ ALTER TABLE reader.sessions ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
--- Name: titles; Type: TABLE; Schema: reader; Owner: mangrove_owner
+-- Name: shelf_reading; Type: TABLE; Schema: reader; Owner: mangrove_owner
 
-CREATE TABLE reader.titles (
-    id bigint NOT NULL,
-    site text NOT NULL,
-    series_id text NOT NULL,
-    title text NOT NULL,
-    native_title text DEFAULT ''::text NOT NULL,
-    authors text[] DEFAULT '{}'::text[] NOT NULL,
-    description text DEFAULT ''::text NOT NULL,
-    url text DEFAULT ''::text NOT NULL,
-    status text DEFAULT ''::text NOT NULL,
-    tags text[] DEFAULT '{}'::text[] NOT NULL,
-    license text DEFAULT ''::text NOT NULL,
-    site_name text DEFAULT ''::text NOT NULL,
-    reading_direction text DEFAULT ''::text NOT NULL,
-    added_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT titles_reading_direction_check CHECK ((reading_direction = ANY (ARRAY[''::text, 'ltr'::text, 'rtl'::text, 'strip'::text]))),
-    CONSTRAINT titles_status_check CHECK ((status = ANY (ARRAY[''::text, 'ongoing'::text, 'completed'::text, 'hiatus'::text, 'cancelled'::text])))
+CREATE TABLE reader.shelf_reading (
+    user_id bigint NOT NULL,
+    title_id bigint NOT NULL,
+    finished integer NOT NULL,
+    begun integer NOT NULL,
+    read_at timestamp with time zone NOT NULL,
+    current_book bigint,
+    CONSTRAINT shelf_reading_check CHECK ((begun >= finished)),
+    CONSTRAINT shelf_reading_finished_check CHECK ((finished >= 0))
 );
 
-ALTER TABLE reader.titles OWNER TO mangrove_owner;
+ALTER TABLE reader.shelf_reading OWNER TO mangrove_owner;
+
+-- Name: TABLE shelf_reading; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON TABLE reader.shelf_reading IS 'kept by triggers of books and progress; counts only books that are here, and names the one that is being read';
+
+-- Name: shelf; Type: VIEW; Schema: reader; Owner: mangrove_owner
+
+CREATE VIEW reader.shelf AS
+ SELECT u.id AS user_id,
+    t.id AS title_id,
+    t.site,
+    t.series_id,
+    t.title,
+    t.site_name,
+    t.status,
+    t.tags,
+    t.languages,
+    t.shelf_order,
+    t.shelf_words,
+    t.added_at,
+    t.book_count,
+    (t.book_count - COALESCE(r.finished, 0)) AS unread,
+    COALESCE(r.begun, 0) AS begun,
+    COALESCE(r.finished, 0) AS finished,
+    r.read_at,
+    t.newest_at,
+    t.gone_count,
+    t.cover_book,
+    r.current_book,
+    (f.user_id IS NOT NULL) AS following
+   FROM (((reader.users u
+     JOIN reader.titles t ON (((u.role <> 'guest'::text) OR (u.sees = 'everything'::text) OR (EXISTS ( SELECT
+           FROM (reader.guest_collections g
+             JOIN reader.collection_series c ON ((c.collection_id = g.collection_id)))
+          WHERE ((g.user_id = u.id) AND (c.site = t.site) AND (c.series_id = t.series_id)))))))
+     LEFT JOIN reader.shelf_reading r ON (((r.user_id = u.id) AND (r.title_id = t.id))))
+     LEFT JOIN reader.bookmarks f ON (((f.user_id = u.id) AND (f.site = t.site) AND (f.series_id = t.series_id))))
+  WHERE (t.book_count > 0)
+UNION ALL
+ SELECT f.user_id,
+    0 AS title_id,
+    f.site,
+    f.series_id,
+    f.title,
+    ''::text AS site_name,
+    ''::text AS status,
+    '{}'::text[] AS tags,
+    '{}'::text[] AS languages,
+    f.shelf_order,
+    f.shelf_words,
+    f.followed_at AS added_at,
+    0 AS book_count,
+    0 AS unread,
+    0 AS begun,
+    0 AS finished,
+    NULL::timestamp with time zone AS read_at,
+    NULL::timestamp with time zone AS newest_at,
+    0 AS gone_count,
+    NULL::bigint AS cover_book,
+    NULL::bigint AS current_book,
+    true AS following
+   FROM reader.bookmarks f
+  WHERE (NOT (EXISTS ( SELECT
+           FROM reader.titles t
+          WHERE ((t.site = f.site) AND (t.series_id = f.series_id) AND (t.book_count > 0)))));
+
+ALTER TABLE reader.shelf OWNER TO mangrove_owner;
 
 -- Name: titles_id_seq; Type: SEQUENCE; Schema: reader; Owner: mangrove_owner
 
@@ -594,31 +951,6 @@ CREATE TABLE reader.user_codes (
 );
 
 ALTER TABLE reader.user_codes OWNER TO mangrove_owner;
-
--- Name: users; Type: TABLE; Schema: reader; Owner: mangrove_owner
-
-CREATE TABLE reader.users (
-    id bigint NOT NULL,
-    name text NOT NULL,
-    name_key text NOT NULL,
-    password_hash text,
-    role text NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    disabled_at timestamp with time zone,
-    CONSTRAINT users_name_check CHECK ((name <> ''::text)),
-    CONSTRAINT users_password_hash_check CHECK ((password_hash <> ''::text)),
-    CONSTRAINT users_role_check CHECK ((role = ANY (ARRAY['administrator'::text, 'member'::text, 'guest'::text])))
-);
-
-ALTER TABLE reader.users OWNER TO mangrove_owner;
-
--- Name: COLUMN users.name_key; Type: COMMENT; Schema: reader; Owner: mangrove_owner
-
-COMMENT ON COLUMN reader.users.name_key IS 'the name folded for comparison, so that two spellings of one name cannot both exist';
-
--- Name: COLUMN users.password_hash; Type: COMMENT; Schema: reader; Owner: mangrove_owner
-
-COMMENT ON COLUMN reader.users.password_hash IS 'NULL until the person has chosen a password with an invitation';
 
 -- Name: users_id_seq; Type: SEQUENCE; Schema: reader; Owner: mangrove_owner
 
@@ -1248,10 +1580,25 @@ ALTER TABLE ONLY reader.books
 ALTER TABLE ONLY reader.claim
     ADD CONSTRAINT claim_pkey PRIMARY KEY (singleton);
 
+-- Name: collection_series collection_series_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.collection_series
+    ADD CONSTRAINT collection_series_pkey PRIMARY KEY (collection_id, site, series_id);
+
+-- Name: collections collections_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.collections
+    ADD CONSTRAINT collections_pkey PRIMARY KEY (id);
+
 -- Name: follow_revision follow_revision_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
 
 ALTER TABLE ONLY reader.follow_revision
     ADD CONSTRAINT follow_revision_pkey PRIMARY KEY (singleton);
+
+-- Name: guest_collections guest_collections_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.guest_collections
+    ADD CONSTRAINT guest_collections_pkey PRIMARY KEY (user_id, collection_id);
 
 -- Name: import_items import_items_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
 
@@ -1312,6 +1659,11 @@ ALTER TABLE ONLY reader.sessions
 
 ALTER TABLE ONLY reader.sessions
     ADD CONSTRAINT sessions_token_hash_key UNIQUE (token_hash);
+
+-- Name: shelf_reading shelf_reading_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.shelf_reading
+    ADD CONSTRAINT shelf_reading_pkey PRIMARY KEY (user_id, title_id);
 
 -- Name: titles titles_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
 
@@ -1485,6 +1837,18 @@ CREATE INDEX bookmarks_series ON reader.bookmarks USING btree (site, series_id);
 
 CREATE INDEX books_path ON reader.books USING btree (path);
 
+-- Name: collection_series_series; Type: INDEX; Schema: reader; Owner: mangrove_owner
+
+CREATE INDEX collection_series_series ON reader.collection_series USING btree (site, series_id);
+
+-- Name: collections_name; Type: INDEX; Schema: reader; Owner: mangrove_owner
+
+CREATE UNIQUE INDEX collections_name ON reader.collections USING btree (created_by, name_key);
+
+-- Name: guest_collections_collection; Type: INDEX; Schema: reader; Owner: mangrove_owner
+
+CREATE INDEX guest_collections_collection ON reader.guest_collections USING btree (collection_id);
+
 -- Name: import_items_local; Type: INDEX; Schema: reader; Owner: mangrove_owner
 
 CREATE INDEX import_items_local ON reader.import_items USING btree (local_id) WHERE ((state = 'adopted'::text) AND (local_id <> ''::text));
@@ -1524,6 +1888,18 @@ CREATE INDEX sessions_expiry ON reader.sessions USING btree (expires_at);
 -- Name: sessions_user; Type: INDEX; Schema: reader; Owner: mangrove_owner
 
 CREATE INDEX sessions_user ON reader.sessions USING btree (user_id);
+
+-- Name: shelf_reading_title; Type: INDEX; Schema: reader; Owner: mangrove_owner
+
+CREATE INDEX shelf_reading_title ON reader.shelf_reading USING btree (title_id);
+
+-- Name: titles_shelf; Type: INDEX; Schema: reader; Owner: mangrove_owner
+
+CREATE INDEX titles_shelf ON reader.titles USING btree (shelf_order, site, series_id) WHERE (book_count > 0);
+
+-- Name: titles_words; Type: INDEX; Schema: reader; Owner: mangrove_owner
+
+CREATE INDEX titles_words ON reader.titles USING gin (shelf_words reader.gin_trgm_ops);
 
 -- Name: adopted_files_folder; Type: INDEX; Schema: scraper; Owner: mangrove_owner
 
@@ -1601,9 +1977,41 @@ CREATE INDEX series_forced ON scraper.series USING btree (site, forced_poll_at) 
 
 CREATE TRIGGER book_id BEFORE INSERT ON reader.books FOR EACH ROW EXECUTE FUNCTION reader.book_id();
 
+-- Name: bookmarks bookmarks_rekeyed; Type: TRIGGER; Schema: reader; Owner: mangrove_owner
+
+CREATE TRIGGER bookmarks_rekeyed AFTER UPDATE OF site, series_id ON reader.bookmarks FOR EACH ROW WHEN (((old.site IS DISTINCT FROM new.site) OR (old.series_id IS DISTINCT FROM new.series_id))) EXECUTE FUNCTION reader.series_rekeyed();
+
+-- Name: books books_added; Type: TRIGGER; Schema: reader; Owner: mangrove_owner
+
+CREATE TRIGGER books_added AFTER INSERT ON reader.books REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION reader.books_changed();
+
+-- Name: books books_altered; Type: TRIGGER; Schema: reader; Owner: mangrove_owner
+
+CREATE TRIGGER books_altered AFTER UPDATE ON reader.books REFERENCING OLD TABLE AS old_rows NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION reader.books_changed();
+
+-- Name: books books_removed; Type: TRIGGER; Schema: reader; Owner: mangrove_owner
+
+CREATE TRIGGER books_removed AFTER DELETE ON reader.books REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION reader.books_changed();
+
+-- Name: progress progress_added; Type: TRIGGER; Schema: reader; Owner: mangrove_owner
+
+CREATE TRIGGER progress_added AFTER INSERT ON reader.progress REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION reader.progress_changed();
+
+-- Name: progress progress_altered; Type: TRIGGER; Schema: reader; Owner: mangrove_owner
+
+CREATE TRIGGER progress_altered AFTER UPDATE ON reader.progress REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION reader.progress_changed();
+
+-- Name: progress progress_removed; Type: TRIGGER; Schema: reader; Owner: mangrove_owner
+
+CREATE TRIGGER progress_removed AFTER DELETE ON reader.progress REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION reader.progress_changed();
+
 -- Name: titles title_id; Type: TRIGGER; Schema: reader; Owner: mangrove_owner
 
 CREATE TRIGGER title_id BEFORE INSERT ON reader.titles FOR EACH ROW EXECUTE FUNCTION reader.title_id();
+
+-- Name: titles titles_rekeyed; Type: TRIGGER; Schema: reader; Owner: mangrove_owner
+
+CREATE TRIGGER titles_rekeyed AFTER UPDATE OF site, series_id ON reader.titles FOR EACH ROW WHEN (((old.site IS DISTINCT FROM new.site) OR (old.series_id IS DISTINCT FROM new.series_id))) EXECUTE FUNCTION reader.series_rekeyed();
 
 -- Name: jobs jobs_transition; Type: TRIGGER; Schema: scraper; Owner: mangrove_owner
 
@@ -1628,6 +2036,26 @@ ALTER TABLE ONLY reader.books
 
 ALTER TABLE ONLY reader.claim
     ADD CONSTRAINT claim_claimed_by_fkey FOREIGN KEY (claimed_by) REFERENCES reader.users(id) ON DELETE SET NULL;
+
+-- Name: collection_series collection_series_collection_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.collection_series
+    ADD CONSTRAINT collection_series_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES reader.collections(id) ON DELETE CASCADE;
+
+-- Name: collections collections_created_by_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.collections
+    ADD CONSTRAINT collections_created_by_fkey FOREIGN KEY (created_by) REFERENCES reader.users(id) ON DELETE CASCADE;
+
+-- Name: guest_collections guest_collections_collection_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.guest_collections
+    ADD CONSTRAINT guest_collections_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES reader.collections(id) ON DELETE CASCADE;
+
+-- Name: guest_collections guest_collections_user_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.guest_collections
+    ADD CONSTRAINT guest_collections_user_id_fkey FOREIGN KEY (user_id) REFERENCES reader.users(id) ON DELETE CASCADE;
 
 -- Name: import_items import_items_import_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
 
@@ -1688,6 +2116,16 @@ ALTER TABLE ONLY reader.reading_settings
 
 ALTER TABLE ONLY reader.sessions
     ADD CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES reader.users(id) ON DELETE CASCADE;
+
+-- Name: shelf_reading shelf_reading_title_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.shelf_reading
+    ADD CONSTRAINT shelf_reading_title_id_fkey FOREIGN KEY (title_id) REFERENCES reader.titles(id) ON DELETE CASCADE;
+
+-- Name: shelf_reading shelf_reading_user_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.shelf_reading
+    ADD CONSTRAINT shelf_reading_user_id_fkey FOREIGN KEY (user_id) REFERENCES reader.users(id) ON DELETE CASCADE;
 
 -- Name: user_codes user_codes_user_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
 
@@ -1792,9 +2230,21 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.books TO mangrove_reader;
 
 GRANT SELECT,UPDATE ON TABLE reader.claim TO mangrove_reader;
 
+-- Name: TABLE collection_series; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.collection_series TO mangrove_reader;
+
+-- Name: TABLE collections; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.collections TO mangrove_reader;
+
 -- Name: TABLE follow_revision; Type: ACL; Schema: reader; Owner: mangrove_owner
 
 GRANT SELECT,UPDATE ON TABLE reader.follow_revision TO mangrove_reader;
+
+-- Name: TABLE guest_collections; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.guest_collections TO mangrove_reader;
 
 -- Name: TABLE import_items; Type: ACL; Schema: reader; Owner: mangrove_owner
 
@@ -1836,21 +2286,33 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.progress TO mangrove_reader;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.reading_settings TO mangrove_reader;
 
--- Name: TABLE sessions; Type: ACL; Schema: reader; Owner: mangrove_owner
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.sessions TO mangrove_reader;
-
 -- Name: TABLE titles; Type: ACL; Schema: reader; Owner: mangrove_owner
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.titles TO mangrove_reader;
 
--- Name: TABLE user_codes; Type: ACL; Schema: reader; Owner: mangrove_owner
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.user_codes TO mangrove_reader;
-
 -- Name: TABLE users; Type: ACL; Schema: reader; Owner: mangrove_owner
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.users TO mangrove_reader;
+
+-- Name: TABLE seen_titles; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.seen_titles TO mangrove_reader;
+
+-- Name: TABLE sessions; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.sessions TO mangrove_reader;
+
+-- Name: TABLE shelf_reading; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.shelf_reading TO mangrove_reader;
+
+-- Name: TABLE shelf; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.shelf TO mangrove_reader;
+
+-- Name: TABLE user_codes; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.user_codes TO mangrove_reader;
 
 -- Name: TABLE adopted_files; Type: ACL; Schema: scraper; Owner: mangrove_owner
 

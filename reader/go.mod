@@ -9,6 +9,7 @@ replace mangrove/migrations => ../migrations
 replace mangrove/proto => ../proto
 
 require (
+	github.com/go-rod/rod v0.116.2
 	github.com/google/go-cmp v0.7.0
 	github.com/jackc/pgx/v5 v5.13.0
 	github.com/nicholas-fedor/shoutrrr v0.13.2
@@ -22,6 +23,7 @@ require (
 	mangrove/internal v0.0.0
 	mangrove/migrations v0.0.0
 	mangrove/proto v0.0.0
+	pgregory.net/rapid v1.3.0
 )
 
 require (
@@ -38,6 +40,11 @@ require (
 	github.com/pressly/goose/v3 v3.30.1 // indirect
 	github.com/sethvargo/go-retry v0.5.0 // indirect
 	github.com/tetratelabs/wazero v1.12.0 // indirect
+	github.com/ysmood/fetchup v0.2.3 // indirect
+	github.com/ysmood/goob v0.4.0 // indirect
+	github.com/ysmood/got v0.40.0 // indirect
+	github.com/ysmood/gson v0.7.3 // indirect
+	github.com/ysmood/leakless v0.9.0 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
 	golang.org/x/net v0.62.0 // indirect
 	golang.org/x/sync v0.25.0 // indirect

@@ -94,6 +94,7 @@ var may = map[string][]string{
 	"reader/internal/follow":                    {"reader/internal/scraperclient", "internal/fault"},
 	"reader/internal/catalog":                   {"reader/internal/scraperclient", "internal/fault", "internal/cbz"},
 	"reader/internal/notify":                    {"reader/internal/scraperclient", "internal/fault", "internal/durable"},
+	"reader/internal/collection":                {"internal/fault", "internal/durable", "internal/picture"},
 	"reader/internal/progress":                  {"reader/internal/catalog", "internal/fault"},
 	"reader/internal/reading":                   {"internal/fault"},
 	"reader/internal/backup":                    {},
@@ -101,8 +102,8 @@ var may = map[string][]string{
 	"reader/internal/moving":                    {"reader/internal/backup", "reader/internal/scraperclient", "internal/fault"},
 	"reader/internal/pages/pagestest":           {"internal/cbz"},
 	"reader/internal/pages":                     {"reader/internal/catalog", "internal/fault", "internal/cbz", "internal/durable", "internal/picture"},
-	"reader/internal/store":                     {"reader/internal/account", "reader/internal/backup", "reader/internal/catalog", "reader/internal/follow", "reader/internal/moving", "reader/internal/notify", "reader/internal/progress", "reader/internal/reading", "reader/internal/scraperclient", "internal/fault", "internal/pg"},
-	"reader/internal/web":                       {"reader/internal/account", "reader/internal/backup", "reader/internal/forwarded", "reader/internal/catalog", "reader/internal/follow", "reader/internal/moving", "reader/internal/notify", "reader/internal/pages", "reader/internal/progress", "reader/internal/reading", "reader/internal/scraperclient", "internal/fault", "internal/logging", "internal/standing"},
+	"reader/internal/store":                     {"reader/internal/account", "reader/internal/catalog", "reader/internal/collection", "reader/internal/follow", "reader/internal/notify", "reader/internal/progress", "reader/internal/reading", "reader/internal/scraperclient", "internal/fault", "internal/pg", "reader/internal/backup", "reader/internal/moving"},
+	"reader/internal/web":                       {"reader/internal/account", "reader/internal/forwarded", "reader/internal/catalog", "reader/internal/collection", "reader/internal/follow", "reader/internal/notify", "reader/internal/pages", "reader/internal/progress", "reader/internal/reading", "reader/internal/scraperclient", "internal/fault", "internal/logging", "internal/standing", "reader/internal/backup", "reader/internal/moving"},
 
 	// The supervisor judges with the database down and never opens it.
 	"supervisor/cmd/mangrove":       {"supervisor/internal/...", "internal/...", "proto/gen/..."},

@@ -148,4 +148,12 @@ type Card struct {
 	Cover string
 	// Page and Pages tell how far the book being read is; Pages 0 means none is.
 	Page, Pages int
+	// ReadAt is when the person last read in it, zero for never.
+	ReadAt time.Time
+	// Finished counts the books that the person has read to the end.
+	Finished int
+	// Gone counts books that the library had and that are not there now, or lack pages.
+	Gone int
+	// Place is where the card stands in the order it was asked for.
+	Place Place
 }

@@ -93,7 +93,8 @@ func newSiteWith(t *testing.T, o Options) *site {
 	s.web, err = New(Options{
 		Accounts: accounts, Shelves: s.store, Scraper: client,
 		Follows: follows, Moving: moving.New(s.store, client, follows), Notify: notify.New(s.store, client, filepath.Join(t.TempDir(), "parked.json"), zap.NewNop()), Catalog: s.follower, Database: s.database, Files: files,
-		Covers: pages.NewCovers(filepath.Join(t.TempDir(), "covers"), picture.NewDecoder(1)),
+		Uploads: pages.NewUploads(filepath.Join(t.TempDir(), "uploads"), picture.NewDecoder(1)),
+		Covers:  pages.NewCovers(filepath.Join(t.TempDir(), "covers"), 0, picture.NewDecoder(1)),
 		Standing: func() (standing.Report, error) {
 			if r := s.standing.Load(); r != nil {
 				return *r, nil

@@ -17,8 +17,8 @@ import (
 	"mangrove/reader/internal/backup/backuptest"
 )
 
-// upload sends a file the way a form does.
-func (s *site) upload(b *http.Client, name string, data []byte) (*http.Response, string) {
+// sendBackup sends a file the way a form does.
+func (s *site) sendBackup(b *http.Client, name string, data []byte) (*http.Response, string) {
 	s.t.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
@@ -58,7 +58,7 @@ func TestMovingIn(t *testing.T) {
 	_, body := s.get(mo, "/move-in")
 	has(t, body, "Nothing was moved in yet", `enctype="multipart/form-data"`)
 
-	resp, _ := s.upload(mo, `C:\backups\my library.tachibk`, s.mihonBackup())
+	resp, _ := s.sendBackup(mo, `C:\backups\my library.tachibk`, s.mihonBackup())
 	address := resp.Header.Get("Location")
 	if resp.StatusCode != http.StatusSeeOther || address != "/move-in/1" {
 		t.Fatalf("a backup leads to %d %q", resp.StatusCode, address)
@@ -127,7 +127,7 @@ func TestChoosingAnAmbiguousOne(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.upload(mo, "b.tachibk", backuptest.Mihon(t, []backuptest.Manga{{Source: somewhere, URL: "/t", Title: "TWICE!"}}, nil, map[int64]string{somewhere: "Some Site"}))
+	s.sendBackup(mo, "b.tachibk", backuptest.Mihon(t, []backuptest.Manga{{Source: somewhere, URL: "/t", Title: "TWICE!"}}, nil, map[int64]string{somewhere: "Some Site"}))
 	_, body := s.get(mo, "/move-in/1")
 	has(t, body, "2 titles of this name are here.", "Site a", "Site b", "None of these", "Nothing to adopt")
 	s.post(mo, "/move-in/1/items/0", url.Values{"act": {"choose"}, "candidate": {"1"}})
@@ -158,7 +158,7 @@ func TestWhatCannotBeMovedIn(t *testing.T) {
 		"too large": {bytes.Repeat([]byte{0x1f, 0x8b}, backup.MaxFile/2+1), http.StatusUnprocessableEntity, "The file is larger than 64 MiB."},
 		"far too":   {make([]byte, maxUpload+1), http.StatusRequestEntityTooLarge, "That is too large."},
 	} {
-		resp, body := s.upload(mo, "x", c.data)
+		resp, body := s.sendBackup(mo, "x", c.data)
 		if resp.StatusCode != c.code || !strings.Contains(body, c.says) {
 			t.Errorf("%s: %d, want %d and %q", name, resp.StatusCode, c.code, c.says)
 		}
@@ -171,7 +171,7 @@ func TestWhatCannotBeMovedIn(t *testing.T) {
 		t.Errorf("a large form elsewhere: %d", resp.StatusCode)
 	}
 	s.scraper.Stop()
-	resp, body := s.upload(mo, "b.tachibk", s.mihonBackup())
+	resp, body := s.sendBackup(mo, "b.tachibk", s.mihonBackup())
 	if resp.StatusCode != http.StatusServiceUnavailable || !strings.Contains(body, "The scraper does not answer") {
 		t.Errorf("without the scraper: %d", resp.StatusCode)
 	}
@@ -183,7 +183,7 @@ func TestMovingOut(t *testing.T) {
 	s.series(nil)
 	mo := s.claim()
 	s.publish("c1", "1", 3)
-	s.upload(mo, "b.tachibk", s.mihonBackup())
+	s.sendBackup(mo, "b.tachibk", s.mihonBackup())
 	s.post(mo, "/move-in/1/adopt", nil)
 	resp, body := s.get(mo, "/move-out")
 	if got := resp.Header.Get("Content-Disposition"); got != `attachment; filename="mangrove-Mo-`+time.Now().Format("2006-01-02")+`.json"` {
@@ -200,7 +200,7 @@ func TestMovingOut(t *testing.T) {
 	_, body = s.get(mo, "/move-out/everybody")
 	has(t, body, `"name": "Mo"`)
 	// And in again, for somebody else: the only person of the file is meant.
-	resp, _ = s.upload(mia, "mo.json", []byte(body))
+	resp, _ = s.sendBackup(mia, "mo.json", []byte(body))
 	s.post(mia, resp.Header.Get("Location")+"/adopt", nil)
 	_, body = s.get(mia, "/move-out")
 	has(t, body, `"chapter_id": "c1"`, `"series_id": "/m/1"`)

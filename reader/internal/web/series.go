@@ -64,6 +64,11 @@ func (s *Server) showSeries(w http.ResponseWriter, r *http.Request, key scraperc
 	v := known.view(time.Now())
 	v.Frame = s.frame(r, v.Name, "library")
 	v.Frame.Back = "/library"
+	if v.Member = !v.Guest; v.Member {
+		if v.Collections, err = s.inCollections(r.Context(), who(r), key); err != nil {
+			return err
+		}
+	}
 	v.Frame.Live = "/events?view=series&site=" + queryEscape(key.Site) + "&series=" + queryEscape(key.SeriesID)
 	s.render(w, r, http.StatusOK, "series", v)
 	return nil

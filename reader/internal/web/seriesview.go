@@ -46,8 +46,11 @@ type seriesView struct {
 	// of a Site; Elsewhere leads to searching the Sites for it.
 	NoAdapter string
 	Elsewhere string
-	Go        *goLink
-	Following bool
+	// Collections are those that a Member may put it into; guests have none.
+	Collections []choiceOf
+	Member      bool
+	Go          *goLink
+	Following   bool
 	// Reads is true for those who only read: nothing offers to follow or to poll.
 	Reads    bool
 	Download bool

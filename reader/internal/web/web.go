@@ -75,7 +75,19 @@ type Shelves interface {
 	ReadingSettings(ctx context.Context, userID, titleID int64) (s reading.Settings, every, ok bool, err error)
 	SaveReadingSettings(ctx context.Context, userID, titleID int64, s reading.Settings) (reading.Settings, error)
 	Wish(ctx context.Context, userID int64, key scraperclient.Key) (follow.Wish, bool, error)
-	Matching(ctx context.Context, userID int64, query string) ([]catalog.Card, error)
+	Browsing
+	Collecting
+}
+
+// Browsing is how a library is looked through and who may.
+type Browsing interface {
+	ShelfBlock(ctx context.Context, userID int64, q catalog.ShelfQuery) ([]catalog.Card, error)
+	ShelfCounts(ctx context.Context, userID int64) (catalog.ShelfCounts, error)
+	ShelfChoices(ctx context.Context, userID int64) (map[string][]catalog.Choice, error)
+	Find(ctx context.Context, userID int64, query string) ([]catalog.Card, error)
+	SeesTitle(ctx context.Context, userID, titleID int64) (bool, error)
+	SeesBook(ctx context.Context, userID, bookID int64) (bool, error)
+	SeesSeries(ctx context.Context, userID int64, key scraperclient.Key) (bool, error)
 }
 
 // Scraper is what pages ask the scraper.
@@ -121,6 +133,7 @@ type Options struct {
 	Database Database
 	Files    *pages.Library
 	Covers   *pages.Covers
+	Uploads  *pages.Uploads
 	// Standing is the supervisor's last word on how its services stand.
 	Standing func() (standing.Report, error)
 	// Hosts are the names answered to besides localhost and addresses (C2).
@@ -181,5 +194,5 @@ func (s *Server) Handler() http.Handler {
 		pageHeaders(w.Header(), r)
 		s.plain(w, http.StatusForbidden, "This request came from another site, so nothing was done.")
 	}))
-	return forwarded.Handler(s.TrustedProxies, cross.Handler(s.knownHost(s.headers(s.limited(s.below(mux))))))
+	return forwarded.Handler(s.TrustedProxies, cross.Handler(s.knownHost(s.headers(s.bounded(s.below(mux))))))
 }

@@ -22,6 +22,7 @@ func settingTable() []setting {
 		{config.TrustedProxies, "addresses or ranges of reverse proxies whose forwarding headers are believed", "none"},
 		{config.PlainHTTP, "yes takes away the warning that pages come without encryption", "no"},
 		{config.ClaimFrom, "addresses or ranges that may claim the library, besides this machine", "this machine only"},
+		{config.Thumbnails, "MiB that the covers made for the pages may take on the disk", "1024"},
 		{config.HeartbeatURL, "an address outside this machine that is asked each minute while all is well, so that somebody misses it", "none"},
 		{config.LogLevel, "debug, info, warn or error", "info"},
 		{config.DatabaseURL, "a PostgreSQL 14 or newer to use instead of the embedded one", "the embedded one"},
