@@ -463,6 +463,22 @@ CREATE TABLE reader.guest_collections (
 
 ALTER TABLE reader.guest_collections OWNER TO mangrove_owner;
 
+-- Name: import_collected; Type: TABLE; Schema: reader; Owner: mangrove_owner
+
+CREATE TABLE reader.import_collected (
+    import_id bigint NOT NULL,
+    collection_id bigint NOT NULL,
+    site text NOT NULL,
+    series_id text NOT NULL,
+    made boolean NOT NULL
+);
+
+ALTER TABLE reader.import_collected OWNER TO mangrove_owner;
+
+-- Name: COLUMN import_collected.made; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.import_collected.made IS 'there was no such collection before; undoing takes it away again if it is empty then';
+
 -- Name: import_items; Type: TABLE; Schema: reader; Owner: mangrove_owner
 
 CREATE TABLE reader.import_items (
@@ -1600,6 +1616,11 @@ ALTER TABLE ONLY reader.follow_revision
 ALTER TABLE ONLY reader.guest_collections
     ADD CONSTRAINT guest_collections_pkey PRIMARY KEY (user_id, collection_id);
 
+-- Name: import_collected import_collected_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.import_collected
+    ADD CONSTRAINT import_collected_pkey PRIMARY KEY (import_id, collection_id, site, series_id);
+
 -- Name: import_items import_items_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
 
 ALTER TABLE ONLY reader.import_items
@@ -2057,6 +2078,16 @@ ALTER TABLE ONLY reader.guest_collections
 ALTER TABLE ONLY reader.guest_collections
     ADD CONSTRAINT guest_collections_user_id_fkey FOREIGN KEY (user_id) REFERENCES reader.users(id) ON DELETE CASCADE;
 
+-- Name: import_collected import_collected_collection_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.import_collected
+    ADD CONSTRAINT import_collected_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES reader.collections(id) ON DELETE CASCADE;
+
+-- Name: import_collected import_collected_import_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.import_collected
+    ADD CONSTRAINT import_collected_import_id_fkey FOREIGN KEY (import_id) REFERENCES reader.imports(id) ON DELETE CASCADE;
+
 -- Name: import_items import_items_import_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
 
 ALTER TABLE ONLY reader.import_items
@@ -2245,6 +2276,10 @@ GRANT SELECT,UPDATE ON TABLE reader.follow_revision TO mangrove_reader;
 -- Name: TABLE guest_collections; Type: ACL; Schema: reader; Owner: mangrove_owner
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.guest_collections TO mangrove_reader;
+
+-- Name: TABLE import_collected; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.import_collected TO mangrove_reader;
 
 -- Name: TABLE import_items; Type: ACL; Schema: reader; Owner: mangrove_owner
 

@@ -78,5 +78,16 @@ CREATE TABLE reader.import_places (
 COMMENT ON COLUMN reader.import_places.written_at IS 'changed_at of the place as adopting wrote it; NULL when it left the place alone';
 COMMENT ON COLUMN reader.import_places.page IS 'with finished, device and changed_at the place before; NULL for none';
 
+-- What adopting put into collections, by the categories of the other program.
+CREATE TABLE reader.import_collected (
+    import_id     bigint  NOT NULL REFERENCES reader.imports ON DELETE CASCADE,
+    collection_id bigint  NOT NULL REFERENCES reader.collections ON DELETE CASCADE,
+    site          text    NOT NULL,
+    series_id     text    NOT NULL,
+    made          boolean NOT NULL,
+    PRIMARY KEY (import_id, collection_id, site, series_id)
+);
+COMMENT ON COLUMN reader.import_collected.made IS 'there was no such collection before; undoing takes it away again if it is empty then';
+
 -- +goose Down
-DROP TABLE reader.import_places, reader.import_marks, reader.import_items, reader.imports;
+DROP TABLE reader.import_collected, reader.import_places, reader.import_marks, reader.import_items, reader.imports;

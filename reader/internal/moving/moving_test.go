@@ -113,8 +113,13 @@ func (w *world) adopt(id int64) {
 func (w *world) dump() []string {
 	w.t.Helper()
 	var out []string
-	for _, table := range []string{"bookmarks", "progress", "titles", "books", "pages", "reading_settings", "users"} {
-		rows, err := w.pool.Query(context.Background(), "SELECT '"+table+" ' || t::text FROM "+table+" t ORDER BY 1")
+	for _, table := range []string{"bookmarks", "progress", "titles", "books", "pages", "reading_settings", "users", "collections", "collection_series"} {
+		row := "t"
+		if table == "titles" {
+			// What is counted of a title's books follows from them.
+			row = "(t.id, t.site, t.series_id, t.title, t.added_at)"
+		}
+		rows, err := w.pool.Query(context.Background(), "SELECT '"+table+" ' || "+row+"::text FROM "+table+" t ORDER BY 1")
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -251,6 +256,10 @@ func TestAdoptingAndUndoing(t *testing.T) {
 		t.Errorf("the scraper heard of: %s", d)
 	}
 	cards := must(w.store.Shelf(ctx, w.mo))(t)
+	collected := must(w.store.Collections(ctx, w.mo))(t)
+	if len(collected) != 1 || collected[0].Name != "Reading" || collected[0].Titles != 1 {
+		t.Errorf("the category became %+v", collected)
+	}
 	kept := false
 	for _, c := range cards {
 		kept = kept || c.Name == "Nowhere Else" && c.Following

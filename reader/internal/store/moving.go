@@ -192,6 +192,9 @@ func (s *Store) Adopt(ctx context.Context, userID, id int64) (out scraperclient.
 		if len(out.Follows) > 0 {
 			out.Revision = revision
 		}
+		if err := s.collect(ctx, tx, userID, id); err != nil {
+			return err
+		}
 		books, err := ids(ctx, tx, s.sql.Get("BooksOfImport"), id)
 		if err != nil {
 			return err
@@ -313,7 +316,7 @@ func (s *Store) Undo(ctx context.Context, userID, id int64, since time.Time) (ou
 		if len(gone) > 0 {
 			out.Revision = revision
 		}
-		for _, name := range []string{"UndoNewPlaces", "UndoPlaces", "UndoItems", "DropMarks", "DropPlaces"} {
+		for _, name := range []string{"UndoNewPlaces", "UndoPlaces", "UndoCollected", "UndoCollections", "UndoItems", "DropMarks", "DropPlaces", "DropCollected"} {
 			if _, err := tx.Exec(ctx, s.sql.Get(name), id); err != nil {
 				return err
 			}

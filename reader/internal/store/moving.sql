@@ -164,6 +164,35 @@ UPDATE progress p SET page = x.page, finished = x.finished, device = x.device, c
 FROM imports m, import_places x
 WHERE m.id = $1 AND x.import_id = m.id AND p.user_id = m.user_id AND p.book_id = x.book_id AND p.changed_at = x.written_at AND x.changed_at IS NOT NULL;
 
+-- name: Categories
+-- The categories of adopted Series, each with its Series in the order of the file.
+SELECT c.name, array_agg(i.site ORDER BY i.position), array_agg(i.series_id ORDER BY i.position)
+FROM import_items i CROSS JOIN LATERAL (SELECT DISTINCT unnest(i.categories)) AS c (name)
+WHERE i.import_id = $1 AND i.state = 'adopted'
+GROUP BY c.name ORDER BY min(i.position), c.name;
+
+-- name: HasCollection
+SELECT EXISTS (SELECT FROM collections WHERE created_by = $1 AND name_key = reader.folded($2));
+
+-- name: NoteCollected
+-- Those that are not in it yet, before they are put there.
+INSERT INTO import_collected (import_id, collection_id, site, series_id, made)
+SELECT DISTINCT $1::bigint, $2::bigint, k.site, k.series_id, $5::boolean FROM unnest($3::text[], $4::text[]) AS k (site, series_id)
+WHERE NOT EXISTS (SELECT FROM collection_series s WHERE s.collection_id = $2 AND s.site = k.site AND s.series_id = k.series_id)
+ON CONFLICT DO NOTHING;
+
+-- name: UndoCollected
+DELETE FROM collection_series s USING import_collected c
+WHERE c.import_id = $1 AND s.collection_id = c.collection_id AND s.site = c.site AND s.series_id = c.series_id;
+
+-- name: UndoCollections
+DELETE FROM collections o
+WHERE NOT o.shared AND o.id IN (SELECT collection_id FROM import_collected WHERE import_id = $1 AND made)
+  AND NOT EXISTS (SELECT FROM collection_series s WHERE s.collection_id = o.id);
+
+-- name: DropCollected
+DELETE FROM import_collected WHERE import_id = $1;
+
 -- name: UndoItems
 UPDATE import_items SET state = 'undone', followed_at = NULL WHERE import_id = $1 AND state = 'adopted';
 
@@ -175,6 +204,11 @@ DELETE FROM import_places WHERE import_id = $1;
 
 -- name: RekeyImported
 -- What waits for chapters of a Series waits for them under the name it has now.
+WITH collected AS (
+    UPDATE import_collected c SET site = $3, series_id = $4
+    WHERE c.site = $1 AND c.series_id = $2 AND NOT EXISTS (
+        SELECT FROM import_collected o WHERE o.import_id = c.import_id AND o.collection_id = c.collection_id AND o.site = $3 AND o.series_id = $4)
+)
 UPDATE import_items SET site = $3, series_id = $4 WHERE site = $1 AND series_id = $2;
 
 -- name: ExportedFollows
