@@ -472,6 +472,147 @@ CREATE TABLE reader.guest_collections (
 
 ALTER TABLE reader.guest_collections OWNER TO mangrove_owner;
 
+-- Name: import_collected; Type: TABLE; Schema: reader; Owner: mangrove_owner
+
+CREATE TABLE reader.import_collected (
+    import_id bigint NOT NULL,
+    collection_id bigint NOT NULL,
+    site text NOT NULL,
+    series_id text NOT NULL,
+    made boolean NOT NULL
+);
+
+ALTER TABLE reader.import_collected OWNER TO mangrove_owner;
+
+-- Name: COLUMN import_collected.made; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.import_collected.made IS 'there was no such collection before; undoing takes it away again if it is empty then';
+
+-- Name: import_items; Type: TABLE; Schema: reader; Owner: mangrove_owner
+
+CREATE TABLE reader.import_items (
+    import_id bigint NOT NULL,
+    "position" integer NOT NULL,
+    title text NOT NULL,
+    source text NOT NULL,
+    address text NOT NULL,
+    word text NOT NULL,
+    reason text NOT NULL,
+    site_name text DEFAULT ''::text NOT NULL,
+    site text DEFAULT ''::text NOT NULL,
+    series_id text DEFAULT ''::text NOT NULL,
+    url text DEFAULT ''::text NOT NULL,
+    local_id text DEFAULT ''::text NOT NULL,
+    candidates jsonb DEFAULT '[]'::jsonb NOT NULL,
+    favourite boolean NOT NULL,
+    download boolean NOT NULL,
+    languages text[] NOT NULL,
+    categories text[] NOT NULL,
+    chapters integer NOT NULL,
+    read integer NOT NULL,
+    state text DEFAULT 'planned'::text NOT NULL,
+    added_at timestamp with time zone,
+    followed_at timestamp with time zone,
+    CONSTRAINT import_items_address_check CHECK ((octet_length(address) <= 4096)),
+    CONSTRAINT import_items_candidates_check CHECK ((jsonb_typeof(candidates) = 'array'::text)),
+    CONSTRAINT import_items_chapters_check CHECK ((chapters >= 0)),
+    CONSTRAINT import_items_check CHECK (((site = ''::text) = (series_id = ''::text))),
+    CONSTRAINT import_items_check1 CHECK (((word <> ALL (ARRAY['matched'::text, 'no-adapter'::text])) OR (site <> ''::text))),
+    CONSTRAINT import_items_position_check CHECK (("position" >= 0)),
+    CONSTRAINT import_items_read_check CHECK ((read >= 0)),
+    CONSTRAINT import_items_reason_check CHECK ((reason = ANY (ARRAY['address'::text, 'own-name'::text, 'title'::text, 'titles'::text, 'no-adapter'::text, 'unread'::text, 'no-title'::text, 'files'::text, 'not-followed'::text]))),
+    CONSTRAINT import_items_source_check CHECK ((octet_length(source) <= 512)),
+    CONSTRAINT import_items_state_check CHECK ((state = ANY (ARRAY['planned'::text, 'left'::text, 'adopted'::text, 'undone'::text]))),
+    CONSTRAINT import_items_title_check CHECK ((octet_length(title) <= 2048)),
+    CONSTRAINT import_items_word_check CHECK ((word = ANY (ARRAY['matched'::text, 'ambiguous'::text, 'unknown'::text, 'no-adapter'::text])))
+);
+
+ALTER TABLE reader.import_items OWNER TO mangrove_owner;
+
+-- Name: COLUMN import_items.local_id; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.import_items.local_id IS 'the folder whose files were put here by another program and hold this Series, '''' for none';
+
+-- Name: COLUMN import_items.followed_at; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.import_items.followed_at IS 'followed_at of the follow that adopting made; NULL when it made none';
+
+-- Name: import_marks; Type: TABLE; Schema: reader; Owner: mangrove_owner
+
+CREATE TABLE reader.import_marks (
+    import_id bigint NOT NULL,
+    "position" integer NOT NULL,
+    nth integer NOT NULL,
+    chapter_key text NOT NULL,
+    number numeric,
+    page integer NOT NULL,
+    finished boolean NOT NULL,
+    through boolean NOT NULL,
+    read_at timestamp with time zone,
+    CONSTRAINT import_marks_chapter_key_check CHECK ((octet_length(chapter_key) <= 2048)),
+    CONSTRAINT import_marks_page_check CHECK ((page >= 0))
+);
+
+ALTER TABLE reader.import_marks OWNER TO mangrove_owner;
+
+-- Name: COLUMN import_marks.through; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.import_marks.through IS 'every chapter with a lower number was read as well';
+
+-- Name: import_places; Type: TABLE; Schema: reader; Owner: mangrove_owner
+
+CREATE TABLE reader.import_places (
+    import_id bigint NOT NULL,
+    book_id bigint NOT NULL,
+    written_at timestamp with time zone,
+    page integer,
+    finished boolean,
+    device text,
+    changed_at timestamp with time zone,
+    CONSTRAINT import_places_check CHECK ((num_nulls(page, finished, device, changed_at) = ANY (ARRAY[0, 4])))
+);
+
+ALTER TABLE reader.import_places OWNER TO mangrove_owner;
+
+-- Name: COLUMN import_places.written_at; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.import_places.written_at IS 'changed_at of the place as adopting wrote it; NULL when it left the place alone';
+
+-- Name: COLUMN import_places.page; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.import_places.page IS 'with finished, device and changed_at the place before; NULL for none';
+
+-- Name: imports; Type: TABLE; Schema: reader; Owner: mangrove_owner
+
+CREATE TABLE reader.imports (
+    id bigint NOT NULL,
+    user_id bigint NOT NULL,
+    kind text NOT NULL,
+    name text NOT NULL,
+    state text DEFAULT 'planned'::text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    adopted_at timestamp with time zone,
+    undone_at timestamp with time zone,
+    CONSTRAINT imports_check CHECK (((state = 'planned'::text) = (adopted_at IS NULL))),
+    CONSTRAINT imports_check1 CHECK (((state = 'undone'::text) = (undone_at IS NOT NULL))),
+    CONSTRAINT imports_kind_check CHECK ((kind = ANY (ARRAY['mihon'::text, 'kotatsu'::text, 'mangrove'::text, 'folder'::text]))),
+    CONSTRAINT imports_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200))),
+    CONSTRAINT imports_state_check CHECK ((state = ANY (ARRAY['planned'::text, 'adopted'::text, 'undone'::text])))
+);
+
+ALTER TABLE reader.imports OWNER TO mangrove_owner;
+
+-- Name: imports_id_seq; Type: SEQUENCE; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE reader.imports ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME reader.imports_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 -- Name: library_cursor; Type: TABLE; Schema: reader; Owner: mangrove_owner
 
 CREATE TABLE reader.library_cursor (
@@ -848,6 +989,23 @@ ALTER TABLE reader.users ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+
+-- Name: adopted_files; Type: TABLE; Schema: scraper; Owner: mangrove_owner
+
+CREATE TABLE scraper.adopted_files (
+    path text NOT NULL,
+    folder text NOT NULL,
+    chapter_id text NOT NULL,
+    adopted_at timestamp with time zone NOT NULL,
+    CONSTRAINT adopted_files_chapter_id_check CHECK ((chapter_id <> ''::text)),
+    CONSTRAINT adopted_files_folder_check CHECK ((folder <> ''::text))
+);
+
+ALTER TABLE scraper.adopted_files OWNER TO mangrove_owner;
+
+-- Name: COLUMN adopted_files.folder; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.adopted_files.folder IS 'series_id of the files while their Site was "local"';
 
 -- Name: chapter_fetches; Type: TABLE; Schema: scraper; Owner: mangrove_owner
 
@@ -1481,6 +1639,31 @@ ALTER TABLE ONLY reader.follow_revision
 ALTER TABLE ONLY reader.guest_collections
     ADD CONSTRAINT guest_collections_pkey PRIMARY KEY (user_id, collection_id);
 
+-- Name: import_collected import_collected_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.import_collected
+    ADD CONSTRAINT import_collected_pkey PRIMARY KEY (import_id, collection_id, site, series_id);
+
+-- Name: import_items import_items_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.import_items
+    ADD CONSTRAINT import_items_pkey PRIMARY KEY (import_id, "position");
+
+-- Name: import_marks import_marks_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.import_marks
+    ADD CONSTRAINT import_marks_pkey PRIMARY KEY (import_id, "position", nth);
+
+-- Name: import_places import_places_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.import_places
+    ADD CONSTRAINT import_places_pkey PRIMARY KEY (import_id, book_id);
+
+-- Name: imports imports_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.imports
+    ADD CONSTRAINT imports_pkey PRIMARY KEY (id);
+
 -- Name: library_cursor library_cursor_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
 
 ALTER TABLE ONLY reader.library_cursor
@@ -1555,6 +1738,11 @@ ALTER TABLE ONLY reader.users
 
 ALTER TABLE ONLY reader.users
     ADD CONSTRAINT users_pkey PRIMARY KEY (id);
+
+-- Name: adopted_files adopted_files_pkey; Type: CONSTRAINT; Schema: scraper; Owner: mangrove_owner
+
+ALTER TABLE ONLY scraper.adopted_files
+    ADD CONSTRAINT adopted_files_pkey PRIMARY KEY (path);
 
 -- Name: chapter_fetches chapter_fetches_pkey; Type: CONSTRAINT; Schema: scraper; Owner: mangrove_owner
 
@@ -1709,6 +1897,18 @@ CREATE UNIQUE INDEX collections_name ON reader.collections USING btree (created_
 
 CREATE INDEX guest_collections_collection ON reader.guest_collections USING btree (collection_id);
 
+-- Name: import_items_local; Type: INDEX; Schema: reader; Owner: mangrove_owner
+
+CREATE INDEX import_items_local ON reader.import_items USING btree (local_id) WHERE ((state = 'adopted'::text) AND (local_id <> ''::text));
+
+-- Name: import_items_series; Type: INDEX; Schema: reader; Owner: mangrove_owner
+
+CREATE INDEX import_items_series ON reader.import_items USING btree (site, series_id) WHERE (state = 'adopted'::text);
+
+-- Name: imports_user; Type: INDEX; Schema: reader; Owner: mangrove_owner
+
+CREATE INDEX imports_user ON reader.imports USING btree (user_id, id);
+
 -- Name: notifications_destination_id_at_idx; Type: INDEX; Schema: reader; Owner: mangrove_owner
 
 CREATE INDEX notifications_destination_id_at_idx ON reader.notifications USING btree (destination_id, at) WHERE (sent_at IS NULL);
@@ -1748,6 +1948,10 @@ CREATE INDEX titles_shelf ON reader.titles USING btree (shelf_order, site, serie
 -- Name: titles_words; Type: INDEX; Schema: reader; Owner: mangrove_owner
 
 CREATE INDEX titles_words ON reader.titles USING gin (shelf_words reader.gin_trgm_ops);
+
+-- Name: adopted_files_folder; Type: INDEX; Schema: scraper; Owner: mangrove_owner
+
+CREATE INDEX adopted_files_folder ON scraper.adopted_files USING btree (folder);
 
 -- Name: chapter_fetches_old; Type: INDEX; Schema: scraper; Owner: mangrove_owner
 
@@ -1901,6 +2105,41 @@ ALTER TABLE ONLY reader.guest_collections
 ALTER TABLE ONLY reader.guest_collections
     ADD CONSTRAINT guest_collections_user_id_fkey FOREIGN KEY (user_id) REFERENCES reader.users(id) ON DELETE CASCADE;
 
+-- Name: import_collected import_collected_collection_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.import_collected
+    ADD CONSTRAINT import_collected_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES reader.collections(id) ON DELETE CASCADE;
+
+-- Name: import_collected import_collected_import_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.import_collected
+    ADD CONSTRAINT import_collected_import_id_fkey FOREIGN KEY (import_id) REFERENCES reader.imports(id) ON DELETE CASCADE;
+
+-- Name: import_items import_items_import_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.import_items
+    ADD CONSTRAINT import_items_import_id_fkey FOREIGN KEY (import_id) REFERENCES reader.imports(id) ON DELETE CASCADE;
+
+-- Name: import_marks import_marks_import_id_position_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.import_marks
+    ADD CONSTRAINT import_marks_import_id_position_fkey FOREIGN KEY (import_id, "position") REFERENCES reader.import_items(import_id, "position") ON DELETE CASCADE;
+
+-- Name: import_places import_places_book_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.import_places
+    ADD CONSTRAINT import_places_book_id_fkey FOREIGN KEY (book_id) REFERENCES reader.books(id) ON DELETE CASCADE;
+
+-- Name: import_places import_places_import_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.import_places
+    ADD CONSTRAINT import_places_import_id_fkey FOREIGN KEY (import_id) REFERENCES reader.imports(id) ON DELETE CASCADE;
+
+-- Name: imports imports_user_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.imports
+    ADD CONSTRAINT imports_user_id_fkey FOREIGN KEY (user_id) REFERENCES reader.users(id) ON DELETE CASCADE;
+
 -- Name: notifications notifications_destination_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
 
 ALTER TABLE ONLY reader.notifications
@@ -1950,6 +2189,11 @@ ALTER TABLE ONLY reader.shelf_reading
 
 ALTER TABLE ONLY reader.user_codes
     ADD CONSTRAINT user_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES reader.users(id) ON DELETE CASCADE;
+
+-- Name: adopted_files adopted_files_path_fkey; Type: FK CONSTRAINT; Schema: scraper; Owner: mangrove_owner
+
+ALTER TABLE ONLY scraper.adopted_files
+    ADD CONSTRAINT adopted_files_path_fkey FOREIGN KEY (path) REFERENCES scraper.library_files(path) ON UPDATE CASCADE ON DELETE CASCADE;
 
 -- Name: chapter_fetches chapter_fetches_site_series_id_fkey; Type: FK CONSTRAINT; Schema: scraper; Owner: mangrove_owner
 
@@ -2060,6 +2304,26 @@ GRANT SELECT,UPDATE ON TABLE reader.follow_revision TO mangrove_reader;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.guest_collections TO mangrove_reader;
 
+-- Name: TABLE import_collected; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.import_collected TO mangrove_reader;
+
+-- Name: TABLE import_items; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.import_items TO mangrove_reader;
+
+-- Name: TABLE import_marks; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.import_marks TO mangrove_reader;
+
+-- Name: TABLE import_places; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.import_places TO mangrove_reader;
+
+-- Name: TABLE imports; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.imports TO mangrove_reader;
+
 -- Name: TABLE library_cursor; Type: ACL; Schema: reader; Owner: mangrove_owner
 
 GRANT SELECT,UPDATE ON TABLE reader.library_cursor TO mangrove_reader;
@@ -2111,6 +2375,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.shelf TO mangrove_reader;
 -- Name: TABLE user_codes; Type: ACL; Schema: reader; Owner: mangrove_owner
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.user_codes TO mangrove_reader;
+
+-- Name: TABLE adopted_files; Type: ACL; Schema: scraper; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.adopted_files TO mangrove_scraper;
 
 -- Name: TABLE chapter_fetches; Type: ACL; Schema: scraper; Owner: mangrove_owner
 

@@ -45,6 +45,8 @@ func TestEveryCommandAnswers(t *testing.T) {
 		{[]string{"release", "queue"}, answer{3, noDatabase}, answer{3, noDatabase}},
 		{[]string{"retry", "12"}, answer{3, noDatabase}, answer{3, noDatabase}},
 		{[]string{"cancel", "12"}, answer{3, noDatabase}, answer{3, noDatabase}},
+		{[]string{"import", bundle, "--user", "mo"}, answer{3, noDatabase}, answer{3, noDatabase}},
+		{[]string{"export"}, answer{3, noDatabase}, answer{3, noDatabase}},
 		{[]string{"incident", "list"}, answer{3, noDatabase}, answer{3, noDatabase}},
 		{[]string{"incident", "show", "1"}, answer{3, noDatabase}, answer{3, noDatabase}},
 		{[]string{"incident", "save", "1", filepath.Join(m.top, "i.zip")}, answer{3, noDatabase}, answer{3, noDatabase}},

@@ -27,6 +27,7 @@ import (
 	"mangrove/reader/internal/account"
 	"mangrove/reader/internal/catalog"
 	"mangrove/reader/internal/follow"
+	"mangrove/reader/internal/moving"
 	"mangrove/reader/internal/notify"
 	"mangrove/reader/internal/pages"
 	"mangrove/reader/internal/scraperclient"
@@ -124,7 +125,7 @@ func run(ctx context.Context, stderr io.Writer) error {
 	defer stopWork()
 	stopping := make(chan struct{})
 	site, err := web.New(web.Options{
-		Accounts: accounts, Shelves: st, Scraper: scraper, Follows: follows, Notify: told,
+		Accounts: accounts, Shelves: st, Scraper: scraper, Follows: follows, Notify: told, Moving: moving.New(st, scraper, follows),
 		Catalog: follower, Database: db, Files: files, Covers: covers, Uploads: uploads, Hosts: cfg.Hosts,
 		Standing: func() (standing.Report, error) { return standing.Read(cfg.StatusFile()) }, Log: log, Stopping: stopping,
 		BasePath: cfg.BasePath, TrustedProxies: cfg.TrustedProxies, PlainHTTP: cfg.PlainHTTP, ClaimFrom: cfg.ClaimFrom, Measure: requests.Measure,

@@ -37,8 +37,16 @@ WHERE t.site = $1 AND t.series_id = $2 AND NOT EXISTS (SELECT FROM titles o WHER
 -- The same, told by a file that is known under the old name.
 UPDATE titles t SET site = $2, series_id = $3
 FROM books b
-WHERE b.path = $1 AND b.title_id = t.id AND (t.site, t.series_id) <> ($2, $3)
+WHERE b.path = $1 AND b.title_id = t.id AND (t.site, t.series_id) <> ($2, $3) AND 'local' NOT IN (t.site, $2)
   AND NOT EXISTS (SELECT FROM titles o WHERE o.site = $2 AND o.series_id = $3);
+
+-- name: MoveBookOfFile
+-- A file of another program that became a chapter of a Series, or the other way
+-- about: this book alone goes there, with what was read of it.
+UPDATE books b SET title_id = $1, chapter_id = $3
+FROM titles f, titles t
+WHERE b.path = $2 AND b.fingerprint = $4 AND b.removed_at IS NULL AND f.id = b.title_id AND t.id = $1 AND f.id <> t.id AND 'local' IN (f.site, t.site)
+  AND NOT EXISTS (SELECT FROM books o WHERE o.title_id = $1 AND o.chapter_id = $3);
 
 -- name: RepointBook
 -- One file under a new chapter id: the book and what was read of it stay.

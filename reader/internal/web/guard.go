@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mangrove/reader/internal/account"
+	"mangrove/reader/internal/backup"
 	"mangrove/reader/internal/forwarded"
 	"mangrove/reader/internal/pages"
 )
@@ -16,19 +17,28 @@ import (
 // maxBody is the largest request body (C25).
 const maxBody = 1 << 20
 
+// maxUpload is the largest request body of the one route that takes a file.
+const maxUpload = backup.MaxFile + maxBody
+
 // policy is C12, word for word: nothing inline, nothing from elsewhere.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; font-src 'self'; " +
 	"manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; object-src 'none'; require-trusted-types-for 'script'"
 
-// bounded limits a request's body: a picture may be larger than a form (C25).
+// bounded limits a request's body: a picture may be larger than a form, and a backup
+// larger than both (C25).
 func (s *Server) bounded(next http.Handler) http.Handler {
 	forms, pictures := http.MaxBytesHandler(next, maxBody), http.MaxBytesHandler(next, pages.MaxUpload+maxBody)
+	backups := http.MaxBytesHandler(next, maxUpload)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if path := strings.TrimPrefix(r.URL.Path, s.BasePath); r.Method == http.MethodPost && strings.HasPrefix(path, "/collections/") && strings.HasSuffix(path, "/cover") {
+		path := strings.TrimPrefix(r.URL.Path, s.BasePath)
+		switch {
+		case r.Method == http.MethodPost && path == "/move-in":
+			backups.ServeHTTP(w, r)
+		case r.Method == http.MethodPost && strings.HasPrefix(path, "/collections/") && strings.HasSuffix(path, "/cover"):
 			pictures.ServeHTTP(w, r)
-			return
+		default:
+			forms.ServeHTTP(w, r)
 		}
-		forms.ServeHTTP(w, r)
 	})
 }
 

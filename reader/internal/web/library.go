@@ -9,6 +9,7 @@ import (
 
 	"mangrove/internal/fault"
 	"mangrove/reader/internal/catalog"
+	"mangrove/reader/internal/moving"
 	"mangrove/reader/internal/scraperclient"
 )
 
@@ -213,7 +214,12 @@ func (s *Server) block(ctx context.Context, userID int64, q libraryQuery, ask ca
 func tileOf(c catalog.Card) tile {
 	key := scraperclient.Key{Site: c.Site, SeriesID: c.SeriesID}
 	if c.TitleID == 0 {
-		return tile{Href: siteAddress(key), Cover: siteCoverAddress(key), Name: c.Name, Meta: "Nothing here yet", Following: true, Key: keyText(key)}
+		t := tile{Href: siteAddress(key), Cover: siteCoverAddress(key), Name: c.Name, Meta: "Nothing here yet", Following: true, Key: keyText(key)}
+		if _, foreign := moving.ForeignSource(c.Site); foreign {
+			// Nothing here can have a cover of it either.
+			t.Cover, t.Meta = "", "No adapter"
+		}
+		return t
 	}
 	t := tile{
 		Href: seriesAddress(c.TitleID), Cover: titleCover(c.TitleID, c.Cover), Name: c.Name, Meta: count(c.Books, "chapter", "chapters"),

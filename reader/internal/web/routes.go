@@ -116,6 +116,17 @@ func (s *Server) routes() []route {
 		{"POST /me/keys", self, s.newKey},
 		{"POST /me/keys/{key}/revoke", self, s.revokeKey},
 
+		{"GET /move-in", self, s.moveInPage},
+		{"POST /move-in", self, s.moveIn},
+		{"POST /move-in/folders", administrator, s.moveFoldersIn},
+		{"GET /move-in/{import}", self, s.importPage},
+		{"POST /move-in/{import}/items/{item}", self, s.changeItem},
+		{"POST /move-in/{import}/adopt", self, s.adoptImport},
+		{"POST /move-in/{import}/undo", self, s.undoImport},
+		{"POST /move-in/{import}/forget", self, s.forgetImport},
+		{"GET /move-out", self, s.moveOut},
+		{"GET /move-out/everybody", keeper, s.moveAllOut},
+
 		{"GET /sites/{site}/{series}/move", administrator, s.movePage},
 		{"POST /sites/{site}/{series}/move", administrator, s.move},
 		{"POST /sites/{site}/{series}/groups", administrator, s.preferGroups},

@@ -9,6 +9,7 @@ import (
 	"mangrove/reader/internal/account"
 	"mangrove/reader/internal/catalog"
 	"mangrove/reader/internal/follow"
+	"mangrove/reader/internal/moving"
 	"mangrove/reader/internal/progress"
 	"mangrove/reader/internal/scraperclient"
 )
@@ -95,7 +96,7 @@ func (s *Server) know(ctx context.Context, u account.User, key scraperclient.Key
 	if ok {
 		k.Wish = &wish
 	}
-	if k.State == nil {
+	if _, foreign := moving.ForeignSource(key.Site); k.State == nil && (!foreign || k.Wish == nil) {
 		st, err := s.Scraper.GetSeries(ctx, key)
 		if err == nil {
 			k.State = &st

@@ -130,6 +130,7 @@ type Options struct {
 	Scraper  Scraper
 	Follows  Follows
 	Notify   Notifying
+	Moving   Moving
 	Catalog  Catalog
 	Database Database
 	Files    *pages.Library
