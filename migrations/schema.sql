@@ -241,6 +241,19 @@ CREATE TABLE reader.follow_revision (
 
 ALTER TABLE reader.follow_revision OWNER TO mangrove_owner;
 
+-- Name: identities; Type: TABLE; Schema: reader; Owner: mangrove_owner
+
+CREATE TABLE reader.identities (
+    issuer text NOT NULL,
+    subject text NOT NULL,
+    user_id bigint NOT NULL,
+    linked_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT identities_issuer_check CHECK (((octet_length(issuer) >= 1) AND (octet_length(issuer) <= 500))),
+    CONSTRAINT identities_subject_check CHECK (((octet_length(subject) >= 1) AND (octet_length(subject) <= 255)))
+);
+
+ALTER TABLE reader.identities OWNER TO mangrove_owner;
+
 -- Name: library_cursor; Type: TABLE; Schema: reader; Owner: mangrove_owner
 
 CREATE TABLE reader.library_cursor (
@@ -399,8 +412,10 @@ CREATE TABLE reader.sessions (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     used_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone NOT NULL,
+    method text DEFAULT 'password'::text NOT NULL,
     CONSTRAINT sessions_check CHECK (((used_at >= created_at) AND (expires_at > used_at))),
     CONSTRAINT sessions_device_check CHECK (((char_length(device) >= 1) AND (char_length(device) <= 80))),
+    CONSTRAINT sessions_method_check CHECK ((method = ANY (ARRAY['password'::text, 'issuer'::text]))),
     CONSTRAINT sessions_token_hash_check CHECK ((octet_length(token_hash) = 32))
 );
 
@@ -493,7 +508,7 @@ COMMENT ON COLUMN reader.users.name_key IS 'the name folded for comparison, so t
 
 -- Name: COLUMN users.password_hash; Type: COMMENT; Schema: reader; Owner: mangrove_owner
 
-COMMENT ON COLUMN reader.users.password_hash IS 'NULL until the person has chosen a password with an invitation';
+COMMENT ON COLUMN reader.users.password_hash IS 'NULL for those who have not come yet, and for those who only come through an issuer';
 
 -- Name: users_id_seq; Type: SEQUENCE; Schema: reader; Owner: mangrove_owner
 
@@ -1111,6 +1126,16 @@ ALTER TABLE ONLY reader.claim
 ALTER TABLE ONLY reader.follow_revision
     ADD CONSTRAINT follow_revision_pkey PRIMARY KEY (singleton);
 
+-- Name: identities identities_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.identities
+    ADD CONSTRAINT identities_pkey PRIMARY KEY (issuer, subject);
+
+-- Name: identities identities_user_id_issuer_key; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.identities
+    ADD CONSTRAINT identities_user_id_issuer_key UNIQUE (user_id, issuer);
+
 -- Name: library_cursor library_cursor_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
 
 ALTER TABLE ONLY reader.library_cursor
@@ -1446,6 +1471,11 @@ ALTER TABLE ONLY reader.books
 ALTER TABLE ONLY reader.claim
     ADD CONSTRAINT claim_claimed_by_fkey FOREIGN KEY (claimed_by) REFERENCES reader.users(id) ON DELETE SET NULL;
 
+-- Name: identities identities_user_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.identities
+    ADD CONSTRAINT identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES reader.users(id) ON DELETE CASCADE;
+
 -- Name: notifications notifications_destination_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
 
 ALTER TABLE ONLY reader.notifications
@@ -1582,6 +1612,10 @@ GRANT SELECT,UPDATE ON TABLE reader.claim TO mangrove_reader;
 -- Name: TABLE follow_revision; Type: ACL; Schema: reader; Owner: mangrove_owner
 
 GRANT SELECT,UPDATE ON TABLE reader.follow_revision TO mangrove_reader;
+
+-- Name: TABLE identities; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.identities TO mangrove_reader;
 
 -- Name: TABLE library_cursor; Type: ACL; Schema: reader; Owner: mangrove_owner
 
