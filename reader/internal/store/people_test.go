@@ -42,6 +42,7 @@ func TestWordsOfPeople(t *testing.T) {
 		"users_role_check":         account.Roles(),
 		"user_codes_purpose_check": {account.Invitation, account.Reset},
 		"api_keys_scope_check":     account.Scopes(),
+		"sessions_method_check":    {account.ByPassword, account.ByIssuer},
 	} {
 		var text string
 		if err := s.pool.QueryRow(context.Background(), "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = $1", constraint).Scan(&text); err != nil {
