@@ -30,6 +30,10 @@ func TestAnAttemptIsOverAfterTenMinutes(t *testing.T) {
 		if _, err := s.Awaited(httptest.NewRecorder(), early, "s"); err != nil {
 			t.Errorf("before ten minutes: %v", err)
 		}
+		// Not even a browser that keeps its cookie comes with it twice.
+		if _, err := s.Awaited(httptest.NewRecorder(), early, "s"); err == nil {
+			t.Error("an answer counts twice")
+		}
 		time.Sleep(time.Second)
 		if _, err := s.Awaited(httptest.NewRecorder(), late, "s"); err == nil {
 			t.Error("after ten minutes an answer counts")

@@ -99,6 +99,17 @@ func TestOneMemberHoweverManyCome(t *testing.T) {
 	if err != nil || len(people) != 10 {
 		t.Errorf("%d people, %v; want Mo and nine members", len(people), err)
 	}
+	// Who is kept out is not made somebody new.
+	u, _, err := s.UserByIdentity(ctx, identity("a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Disable(ctx, u.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := accounts.SignInOrAdmit(ctx, identity("a"), "Mo"); !errors.Is(err, account.ErrDisabled) {
+		t.Errorf("a disabled member: %v", err)
+	}
 	for _, p := range people[1:] {
 		if p.Role != account.Member || !p.IssuerOnly || p.Invited {
 			t.Errorf("%+v", p)

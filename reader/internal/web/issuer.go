@@ -28,7 +28,7 @@ func (s *Server) nameIssuer(p *gatePage) {
 	}
 	p.Issuer = s.Issuer.Name
 	if since, away := s.Issuer.AwaySince(); away {
-		p.IssuerAway = p.Issuer + " does not answer since " + Clock(since, time.Now()) + ". It is asked again when you press the button; a password works all the same."
+		p.IssuerAway = p.Issuer + " has not answered since " + Clock(since, time.Now()) + ". It is asked again when you press the button; a password works all the same."
 	}
 }
 

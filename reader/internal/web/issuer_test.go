@@ -331,7 +331,7 @@ func TestTheIssuerAway(t *testing.T) {
 	s.saysNo("away", resp, body, http.StatusServiceUnavailable, "Harbour does not answer")
 	has(t, body, `name="next" value="/library"`)
 	_, body = s.get(b, "/sign-in")
-	has(t, body, "does not answer since", "Sign in with Harbour", `id="pw"`)
+	has(t, body, "has not answered since", "Sign in with Harbour", `id="pw"`)
 	resp, body = s.post(mo, "/me/link", nil)
 	s.saysNo("linking", resp, body, http.StatusServiceUnavailable, "Harbour does not answer")
 	has(t, body, "Change password")
