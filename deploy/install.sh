@@ -1,7 +1,7 @@
 #!/bin/bash
 # Makes sure of the PostgreSQL server programs (14 or newer) on Debian and
 # Ubuntu, without a default cluster being made or started. With --test also of
-# Chromium, xmllint and systemd-analyze, which only `make test` needs. Does nothing when all is there.
+# Chromium, xmllint, systemd-analyze, fish and zsh, which only `make test` needs. Does nothing when all is there.
 set -eu
 
 packages=()
@@ -25,6 +25,9 @@ case "${1:-}" in
 	command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 || packages+=(chromium)
 	command -v xmllint >/dev/null 2>&1 || packages+=(libxml2-utils)
 	command -v systemd-analyze >/dev/null 2>&1 || packages+=(systemd)
+	# Their completion is tried in them.
+	command -v fish >/dev/null 2>&1 || packages+=(fish)
+	command -v zsh >/dev/null 2>&1 || packages+=(zsh)
 	;;
 *)
 	echo "install.sh: $1 is unknown; give --test or nothing" >&2

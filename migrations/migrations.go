@@ -93,6 +93,9 @@ func Apply(ctx context.Context, d Database) error {
 			}
 		}
 	}
+	if err := trigrams(ctx, db); err != nil {
+		return err
+	}
 	provider, err := provide(db)
 	if err != nil {
 		return err
@@ -288,6 +291,11 @@ func prepare(ctx context.Context, d Database) error {
 		if _, err := conn.Exec(ctx, s); err != nil && !isCode(err, "01007") {
 			return fmt.Errorf("prepare the database: %w", err)
 		}
+	}
+	// The admin may; whether it is there for the migrations is asked later.
+	_, err = conn.Exec(ctx, createTrigrams)
+	if err != nil && !lacks(err) {
+		return fmt.Errorf("prepare the database: %w", err)
 	}
 	return nil
 }

@@ -31,6 +31,14 @@ CREATE SCHEMA scraper;
 
 ALTER SCHEMA scraper OWNER TO mangrove_owner;
 
+-- Name: pg_trgm; Type: EXTENSION; Schema: -; Owner: -
+
+CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA reader;
+
+-- Name: EXTENSION pg_trgm; Type: COMMENT; Schema: -; Owner: 
+
+COMMENT ON EXTENSION pg_trgm IS 'text similarity measurement and index searching based on trigrams';
+
 -- Name: book_id(); Type: FUNCTION; Schema: reader; Owner: mangrove_owner
 
 CREATE FUNCTION reader.book_id() RETURNS trigger
@@ -51,6 +59,166 @@ END
 $$;
 
 ALTER FUNCTION reader.book_id() OWNER TO mangrove_owner;
+
+-- Name: books_changed(); Type: FUNCTION; Schema: reader; Owner: mangrove_owner
+
+CREATE FUNCTION reader.books_changed() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'reader'
+    AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        PERFORM count_books(ARRAY(SELECT DISTINCT title_id FROM fresh));
+    ELSIF TG_OP = 'DELETE' THEN
+        PERFORM count_books(ARRAY(SELECT DISTINCT title_id FROM old_rows));
+    ELSE
+        PERFORM count_books(ARRAY(SELECT title_id FROM fresh UNION SELECT title_id FROM old_rows));
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION reader.books_changed() OWNER TO mangrove_owner;
+
+-- Name: count_books(bigint[]); Type: FUNCTION; Schema: reader; Owner: mangrove_owner
+
+CREATE FUNCTION reader.count_books(shelved bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'reader'
+    AS $$
+BEGIN
+    PERFORM FROM titles WHERE id = ANY (shelved) ORDER BY id FOR NO KEY UPDATE;
+    UPDATE titles t
+    SET book_count = c.here, unreadable_count = c.unreadable, lacking_count = c.lacking, gone_count = c.gone, newest_at = c.newest, languages = c.languages, cover_book = c.cover
+    FROM (
+        SELECT o.id,
+            count(*) FILTER (WHERE b.removed_at IS NULL) AS here,
+            count(*) FILTER (WHERE b.removed_at IS NULL AND b.unreadable <> '') AS unreadable,
+            count(*) FILTER (WHERE b.removed_at IS NULL AND (b.missing_pages <> '{}' OR b.unreadable <> '')) AS lacking,
+            count(*) FILTER (WHERE b.removed_at IS NOT NULL) AS gone,
+            max(b.published_at) FILTER (WHERE b.removed_at IS NULL) AS newest,
+            coalesce(array_agg(DISTINCT b.language ORDER BY b.language) FILTER (WHERE b.removed_at IS NULL AND b.language <> ''), '{}') AS languages,
+            (array_agg(b.id ORDER BY b.number NULLS LAST, b.source_order DESC, b.id) FILTER (WHERE b.removed_at IS NULL AND b.unreadable = ''))[1] AS cover
+        FROM titles o LEFT JOIN books b ON b.title_id = o.id
+        WHERE o.id = ANY (shelved)
+        GROUP BY o.id
+    ) c
+    WHERE t.id = c.id AND (t.book_count, t.unreadable_count, t.lacking_count, t.gone_count, t.newest_at, t.languages, t.cover_book) IS DISTINCT FROM (c.here, c.unreadable, c.lacking, c.gone, c.newest, c.languages, c.cover);
+    PERFORM count_reading(NULL, shelved);
+END
+$$;
+
+ALTER FUNCTION reader.count_books(shelved bigint[]) OWNER TO mangrove_owner;
+
+-- Name: count_reading(bigint[], bigint[]); Type: FUNCTION; Schema: reader; Owner: mangrove_owner
+
+CREATE FUNCTION reader.count_reading(people bigint[], shelved bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'reader'
+    AS $$
+BEGIN
+    PERFORM FROM titles WHERE id = ANY (shelved) ORDER BY id FOR SHARE;
+    INSERT INTO shelf_reading (user_id, title_id, finished, begun, read_at)
+    SELECT DISTINCT p.user_id, b.title_id, 0, 0, 'epoch'::timestamptz
+    FROM progress p JOIN books b ON b.id = p.book_id
+    WHERE b.title_id = ANY (shelved) AND (people IS NULL OR p.user_id = ANY (people))
+    ON CONFLICT DO NOTHING;
+    PERFORM FROM shelf_reading WHERE title_id = ANY (shelved) AND (people IS NULL OR user_id = ANY (people)) ORDER BY user_id, title_id FOR UPDATE;
+    UPDATE shelf_reading r SET finished = c.finished, begun = c.begun, read_at = c.read_at, current_book = c.current
+    FROM (
+        SELECT p.user_id, b.title_id, count(*) FILTER (WHERE p.finished AND b.removed_at IS NULL AND b.unreadable = '') AS finished,
+            count(*) FILTER (WHERE b.removed_at IS NULL AND b.unreadable = '') AS begun, max(p.changed_at) AS read_at,
+            (array_agg(b.id ORDER BY p.changed_at DESC) FILTER (WHERE NOT p.finished AND b.removed_at IS NULL AND b.unreadable = ''))[1] AS current
+        FROM progress p JOIN books b ON b.id = p.book_id
+        WHERE b.title_id = ANY (shelved) AND (people IS NULL OR p.user_id = ANY (people))
+        GROUP BY p.user_id, b.title_id
+    ) c
+    WHERE r.user_id = c.user_id AND r.title_id = c.title_id AND (r.finished, r.begun, r.read_at, r.current_book) IS DISTINCT FROM (c.finished, c.begun, c.read_at, c.current);
+    DELETE FROM shelf_reading r
+    WHERE r.title_id = ANY (shelved) AND (people IS NULL OR r.user_id = ANY (people))
+      AND NOT EXISTS (SELECT FROM progress p JOIN books b ON b.id = p.book_id WHERE p.user_id = r.user_id AND b.title_id = r.title_id);
+END
+$$;
+
+ALTER FUNCTION reader.count_reading(people bigint[], shelved bigint[]) OWNER TO mangrove_owner;
+
+-- Name: folded(text); Type: FUNCTION; Schema: reader; Owner: mangrove_owner
+
+CREATE FUNCTION reader.folded(given text) RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$
+SELECT lower(normalize(regexp_replace(normalize(given, NFKD), '[\u0300-\u036f]', '', 'g'), NFKC))
+$$;
+
+ALTER FUNCTION reader.folded(given text) OWNER TO mangrove_owner;
+
+-- Name: progress_changed(); Type: FUNCTION; Schema: reader; Owner: mangrove_owner
+
+CREATE FUNCTION reader.progress_changed() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'reader'
+    AS $$
+BEGIN
+    IF TG_OP = 'DELETE' THEN
+        PERFORM count_reading(array_agg(DISTINCT p.user_id), array_agg(DISTINCT b.title_id)) FROM old_rows p JOIN books b ON b.id = p.book_id;
+    ELSE
+        PERFORM count_reading(array_agg(DISTINCT p.user_id), array_agg(DISTINCT b.title_id)) FROM fresh p JOIN books b ON b.id = p.book_id;
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION reader.progress_changed() OWNER TO mangrove_owner;
+
+-- Name: series_rekeyed(); Type: FUNCTION; Schema: reader; Owner: mangrove_owner
+
+CREATE FUNCTION reader.series_rekeyed() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'reader'
+    AS $$
+BEGIN
+    UPDATE collection_series k SET site = NEW.site, series_id = NEW.series_id
+    WHERE k.site = OLD.site AND k.series_id = OLD.series_id
+      AND NOT EXISTS (SELECT FROM collection_series o WHERE o.collection_id = k.collection_id AND o.site = NEW.site AND o.series_id = NEW.series_id);
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION reader.series_rekeyed() OWNER TO mangrove_owner;
+
+-- Name: shelf_order(text); Type: FUNCTION; Schema: reader; Owner: mangrove_owner
+
+CREATE FUNCTION reader.shelf_order(given text) RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$
+SELECT regexp_replace(regexp_replace(coalesce(nullif(regexp_replace(reader.folded(given), '^[^[:alnum:]]+', ''), ''), reader.folded(given)),
+    '([0-9]+)', '0000000000\1', 'g'), '[0-9]*([0-9]{10})(?![0-9])', '\1', 'g')
+$$;
+
+ALTER FUNCTION reader.shelf_order(given text) OWNER TO mangrove_owner;
+
+-- Name: shelf_patterns(text); Type: FUNCTION; Schema: reader; Owner: mangrove_owner
+
+CREATE FUNCTION reader.shelf_patterns(given text) RETURNS text[]
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$
+SELECT ARRAY(
+    SELECT '%' || regexp_replace(w.word, '([\\%_])', '\\\1', 'g') || '%'
+    FROM regexp_split_to_table(reader.folded(given), '\s+') WITH ORDINALITY AS w (word, n)
+    WHERE w.word <> '' ORDER BY w.n LIMIT 20)
+$$;
+
+ALTER FUNCTION reader.shelf_patterns(given text) OWNER TO mangrove_owner;
+
+-- Name: shelf_words(text, text, text[], text[]); Type: FUNCTION; Schema: reader; Owner: mangrove_owner
+
+CREATE FUNCTION reader.shelf_words(title text, native_title text, authors text[], tags text[]) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+SELECT reader.folded(concat_ws(' ', title, native_title, array_to_string(authors, ' '), array_to_string(tags, ' ')))
+$$;
+
+ALTER FUNCTION reader.shelf_words(title text, native_title text, authors text[], tags text[]) OWNER TO mangrove_owner;
 
 -- Name: stable_id(text[]); Type: FUNCTION; Schema: reader; Owner: mangrove_owner
 
@@ -167,6 +335,8 @@ CREATE TABLE reader.bookmarks (
     download boolean DEFAULT true NOT NULL,
     languages text[] DEFAULT '{}'::text[] NOT NULL,
     followed_at timestamp with time zone DEFAULT now() NOT NULL,
+    shelf_order text GENERATED ALWAYS AS (reader.shelf_order(title)) STORED NOT NULL COLLATE pg_catalog."C",
+    shelf_words text GENERATED ALWAYS AS (reader.shelf_words(title, ''::text, '{}'::text[], '{}'::text[])) STORED NOT NULL,
     CONSTRAINT bookmarks_series_id_check CHECK ((series_id <> ''::text)),
     CONSTRAINT bookmarks_site_check CHECK ((site <> ''::text))
 );
@@ -193,7 +363,11 @@ CREATE TABLE reader.books (
     removed_at timestamp with time zone,
     epoch text DEFAULT ''::text NOT NULL,
     missing_pages integer[] DEFAULT '{}'::integer[] NOT NULL,
-    CONSTRAINT books_page_count_check CHECK ((page_count > 0))
+    kind text DEFAULT 'zip'::text NOT NULL,
+    unreadable text DEFAULT ''::text NOT NULL,
+    CONSTRAINT books_kind_check CHECK ((kind = ANY (ARRAY['zip'::text, 'rar'::text, '7z'::text, 'folder'::text]))),
+    CONSTRAINT books_page_count_check CHECK ((page_count > 0)),
+    CONSTRAINT books_unreadable_check CHECK ((unreadable = ANY (ARRAY[''::text, 'empty'::text, 'not-an-archive'::text, 'encrypted'::text, 'corrupt'::text, 'too-large'::text, 'unsafe-names'::text, 'duplicate-names'::text, 'no-pages'::text, 'unsupported'::text])))
 );
 
 ALTER TABLE reader.books OWNER TO mangrove_owner;
@@ -205,6 +379,10 @@ COMMENT ON COLUMN reader.books.epoch IS 'the library epoch that last named the b
 -- Name: COLUMN books.missing_pages; Type: COMMENT; Schema: reader; Owner: mangrove_owner
 
 COMMENT ON COLUMN reader.books.missing_pages IS 'numbers, from 1, of the Site''s pages that the file is without';
+
+-- Name: COLUMN books.unreadable; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.books.unreadable IS 'why its file cannot be read, or empty; page_count is then that of the last file that could, or 1';
 
 -- Name: books_id_seq; Type: SEQUENCE; Schema: reader; Owner: mangrove_owner
 
@@ -231,6 +409,51 @@ CREATE TABLE reader.claim (
 
 ALTER TABLE reader.claim OWNER TO mangrove_owner;
 
+-- Name: collection_series; Type: TABLE; Schema: reader; Owner: mangrove_owner
+
+CREATE TABLE reader.collection_series (
+    collection_id bigint NOT NULL,
+    site text NOT NULL,
+    series_id text NOT NULL,
+    "position" integer NOT NULL,
+    CONSTRAINT collection_series_position_check CHECK (("position" >= 0)),
+    CONSTRAINT collection_series_series_id_check CHECK ((series_id <> ''::text)),
+    CONSTRAINT collection_series_site_check CHECK ((site <> ''::text))
+);
+
+ALTER TABLE reader.collection_series OWNER TO mangrove_owner;
+
+-- Name: collections; Type: TABLE; Schema: reader; Owner: mangrove_owner
+
+CREATE TABLE reader.collections (
+    id bigint NOT NULL,
+    created_by bigint,
+    name text NOT NULL,
+    name_key text NOT NULL,
+    shared boolean DEFAULT false NOT NULL,
+    cover text DEFAULT ''::text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT collections_cover_check CHECK ((cover ~ '^([0-9a-f]{64})?$'::text)),
+    CONSTRAINT collections_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 80)))
+);
+
+ALTER TABLE reader.collections OWNER TO mangrove_owner;
+
+-- Name: COLUMN collections.cover; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.collections.cover IS 'the SHA-256 of the cover that was uploaded, '''' for none';
+
+-- Name: collections_id_seq; Type: SEQUENCE; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE reader.collections ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME reader.collections_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 -- Name: follow_revision; Type: TABLE; Schema: reader; Owner: mangrove_owner
 
 CREATE TABLE reader.follow_revision (
@@ -240,6 +463,15 @@ CREATE TABLE reader.follow_revision (
 );
 
 ALTER TABLE reader.follow_revision OWNER TO mangrove_owner;
+
+-- Name: guest_collections; Type: TABLE; Schema: reader; Owner: mangrove_owner
+
+CREATE TABLE reader.guest_collections (
+    user_id bigint NOT NULL,
+    collection_id bigint NOT NULL
+);
+
+ALTER TABLE reader.guest_collections OWNER TO mangrove_owner;
 
 -- Name: identities; Type: TABLE; Schema: reader; Owner: mangrove_owner
 
@@ -253,6 +485,147 @@ CREATE TABLE reader.identities (
 );
 
 ALTER TABLE reader.identities OWNER TO mangrove_owner;
+
+-- Name: import_collected; Type: TABLE; Schema: reader; Owner: mangrove_owner
+
+CREATE TABLE reader.import_collected (
+    import_id bigint NOT NULL,
+    collection_id bigint NOT NULL,
+    site text NOT NULL,
+    series_id text NOT NULL,
+    made boolean NOT NULL
+);
+
+ALTER TABLE reader.import_collected OWNER TO mangrove_owner;
+
+-- Name: COLUMN import_collected.made; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.import_collected.made IS 'there was no such collection before; undoing takes it away again if it is empty then';
+
+-- Name: import_items; Type: TABLE; Schema: reader; Owner: mangrove_owner
+
+CREATE TABLE reader.import_items (
+    import_id bigint NOT NULL,
+    "position" integer NOT NULL,
+    title text NOT NULL,
+    source text NOT NULL,
+    address text NOT NULL,
+    word text NOT NULL,
+    reason text NOT NULL,
+    site_name text DEFAULT ''::text NOT NULL,
+    site text DEFAULT ''::text NOT NULL,
+    series_id text DEFAULT ''::text NOT NULL,
+    url text DEFAULT ''::text NOT NULL,
+    local_id text DEFAULT ''::text NOT NULL,
+    candidates jsonb DEFAULT '[]'::jsonb NOT NULL,
+    favourite boolean NOT NULL,
+    download boolean NOT NULL,
+    languages text[] NOT NULL,
+    categories text[] NOT NULL,
+    chapters integer NOT NULL,
+    read integer NOT NULL,
+    state text DEFAULT 'planned'::text NOT NULL,
+    added_at timestamp with time zone,
+    followed_at timestamp with time zone,
+    CONSTRAINT import_items_address_check CHECK ((octet_length(address) <= 4096)),
+    CONSTRAINT import_items_candidates_check CHECK ((jsonb_typeof(candidates) = 'array'::text)),
+    CONSTRAINT import_items_chapters_check CHECK ((chapters >= 0)),
+    CONSTRAINT import_items_check CHECK (((site = ''::text) = (series_id = ''::text))),
+    CONSTRAINT import_items_check1 CHECK (((word <> ALL (ARRAY['matched'::text, 'no-adapter'::text])) OR (site <> ''::text))),
+    CONSTRAINT import_items_position_check CHECK (("position" >= 0)),
+    CONSTRAINT import_items_read_check CHECK ((read >= 0)),
+    CONSTRAINT import_items_reason_check CHECK ((reason = ANY (ARRAY['address'::text, 'own-name'::text, 'title'::text, 'titles'::text, 'no-adapter'::text, 'unread'::text, 'no-title'::text, 'files'::text, 'not-followed'::text]))),
+    CONSTRAINT import_items_source_check CHECK ((octet_length(source) <= 512)),
+    CONSTRAINT import_items_state_check CHECK ((state = ANY (ARRAY['planned'::text, 'left'::text, 'adopted'::text, 'undone'::text]))),
+    CONSTRAINT import_items_title_check CHECK ((octet_length(title) <= 2048)),
+    CONSTRAINT import_items_word_check CHECK ((word = ANY (ARRAY['matched'::text, 'ambiguous'::text, 'unknown'::text, 'no-adapter'::text])))
+);
+
+ALTER TABLE reader.import_items OWNER TO mangrove_owner;
+
+-- Name: COLUMN import_items.local_id; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.import_items.local_id IS 'the folder whose files were put here by another program and hold this Series, '''' for none';
+
+-- Name: COLUMN import_items.followed_at; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.import_items.followed_at IS 'followed_at of the follow that adopting made; NULL when it made none';
+
+-- Name: import_marks; Type: TABLE; Schema: reader; Owner: mangrove_owner
+
+CREATE TABLE reader.import_marks (
+    import_id bigint NOT NULL,
+    "position" integer NOT NULL,
+    nth integer NOT NULL,
+    chapter_key text NOT NULL,
+    number numeric,
+    page integer NOT NULL,
+    finished boolean NOT NULL,
+    through boolean NOT NULL,
+    read_at timestamp with time zone,
+    CONSTRAINT import_marks_chapter_key_check CHECK ((octet_length(chapter_key) <= 2048)),
+    CONSTRAINT import_marks_page_check CHECK ((page >= 0))
+);
+
+ALTER TABLE reader.import_marks OWNER TO mangrove_owner;
+
+-- Name: COLUMN import_marks.through; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.import_marks.through IS 'every chapter with a lower number was read as well';
+
+-- Name: import_places; Type: TABLE; Schema: reader; Owner: mangrove_owner
+
+CREATE TABLE reader.import_places (
+    import_id bigint NOT NULL,
+    book_id bigint NOT NULL,
+    written_at timestamp with time zone,
+    page integer,
+    finished boolean,
+    device text,
+    changed_at timestamp with time zone,
+    CONSTRAINT import_places_check CHECK ((num_nulls(page, finished, device, changed_at) = ANY (ARRAY[0, 4])))
+);
+
+ALTER TABLE reader.import_places OWNER TO mangrove_owner;
+
+-- Name: COLUMN import_places.written_at; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.import_places.written_at IS 'changed_at of the place as adopting wrote it; NULL when it left the place alone';
+
+-- Name: COLUMN import_places.page; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.import_places.page IS 'with finished, device and changed_at the place before; NULL for none';
+
+-- Name: imports; Type: TABLE; Schema: reader; Owner: mangrove_owner
+
+CREATE TABLE reader.imports (
+    id bigint NOT NULL,
+    user_id bigint NOT NULL,
+    kind text NOT NULL,
+    name text NOT NULL,
+    state text DEFAULT 'planned'::text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    adopted_at timestamp with time zone,
+    undone_at timestamp with time zone,
+    CONSTRAINT imports_check CHECK (((state = 'planned'::text) = (adopted_at IS NULL))),
+    CONSTRAINT imports_check1 CHECK (((state = 'undone'::text) = (undone_at IS NOT NULL))),
+    CONSTRAINT imports_kind_check CHECK ((kind = ANY (ARRAY['mihon'::text, 'kotatsu'::text, 'mangrove'::text, 'folder'::text]))),
+    CONSTRAINT imports_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200))),
+    CONSTRAINT imports_state_check CHECK ((state = ANY (ARRAY['planned'::text, 'adopted'::text, 'undone'::text])))
+);
+
+ALTER TABLE reader.imports OWNER TO mangrove_owner;
+
+-- Name: imports_id_seq; Type: SEQUENCE; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE reader.imports ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME reader.imports_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 -- Name: library_cursor; Type: TABLE; Schema: reader; Owner: mangrove_owner
 
@@ -402,6 +775,90 @@ ALTER TABLE reader.reading_settings OWNER TO mangrove_owner;
 
 COMMENT ON COLUMN reader.reading_settings.cover IS 'whether the first page of a chapter stands alone in double page, or beside the second';
 
+-- Name: titles; Type: TABLE; Schema: reader; Owner: mangrove_owner
+
+CREATE TABLE reader.titles (
+    id bigint NOT NULL,
+    site text NOT NULL,
+    series_id text NOT NULL,
+    title text NOT NULL,
+    native_title text DEFAULT ''::text NOT NULL,
+    authors text[] DEFAULT '{}'::text[] NOT NULL,
+    description text DEFAULT ''::text NOT NULL,
+    url text DEFAULT ''::text NOT NULL,
+    status text DEFAULT ''::text NOT NULL,
+    tags text[] DEFAULT '{}'::text[] NOT NULL,
+    license text DEFAULT ''::text NOT NULL,
+    site_name text DEFAULT ''::text NOT NULL,
+    reading_direction text DEFAULT ''::text NOT NULL,
+    added_at timestamp with time zone DEFAULT now() NOT NULL,
+    shelf_order text GENERATED ALWAYS AS (reader.shelf_order(title)) STORED NOT NULL COLLATE pg_catalog."C",
+    shelf_words text GENERATED ALWAYS AS (reader.shelf_words(title, native_title, authors, tags)) STORED NOT NULL,
+    book_count integer DEFAULT 0 NOT NULL,
+    gone_count integer DEFAULT 0 NOT NULL,
+    unreadable_count integer DEFAULT 0 NOT NULL,
+    lacking_count integer DEFAULT 0 NOT NULL,
+    newest_at timestamp with time zone,
+    languages text[] DEFAULT '{}'::text[] NOT NULL,
+    cover_book bigint,
+    CONSTRAINT titles_book_count_check CHECK ((book_count >= 0)),
+    CONSTRAINT titles_check CHECK (((unreadable_count >= 0) AND (unreadable_count <= book_count))),
+    CONSTRAINT titles_check1 CHECK (((lacking_count >= 0) AND (lacking_count <= book_count))),
+    CONSTRAINT titles_gone_count_check CHECK ((gone_count >= 0)),
+    CONSTRAINT titles_reading_direction_check CHECK ((reading_direction = ANY (ARRAY[''::text, 'ltr'::text, 'rtl'::text, 'strip'::text]))),
+    CONSTRAINT titles_status_check CHECK ((status = ANY (ARRAY[''::text, 'ongoing'::text, 'completed'::text, 'hiatus'::text, 'cancelled'::text])))
+);
+
+ALTER TABLE reader.titles OWNER TO mangrove_owner;
+
+-- Name: COLUMN titles.gone_count; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.titles.gone_count IS 'books that the library had and that are not there now';
+
+-- Name: COLUMN titles.lacking_count; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.titles.lacking_count IS 'books that are there and lack pages, or cannot be read';
+
+-- Name: users; Type: TABLE; Schema: reader; Owner: mangrove_owner
+
+CREATE TABLE reader.users (
+    id bigint NOT NULL,
+    name text NOT NULL,
+    name_key text NOT NULL,
+    password_hash text,
+    role text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    disabled_at timestamp with time zone,
+    sees text DEFAULT 'everything'::text NOT NULL,
+    CONSTRAINT users_name_check CHECK ((name <> ''::text)),
+    CONSTRAINT users_password_hash_check CHECK ((password_hash <> ''::text)),
+    CONSTRAINT users_role_check CHECK ((role = ANY (ARRAY['administrator'::text, 'member'::text, 'guest'::text]))),
+    CONSTRAINT users_sees_check CHECK ((sees = ANY (ARRAY['everything'::text, 'collections'::text])))
+);
+
+ALTER TABLE reader.users OWNER TO mangrove_owner;
+
+-- Name: COLUMN users.name_key; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.users.name_key IS 'the name folded for comparison, so that two spellings of one name cannot both exist';
+
+-- Name: COLUMN users.password_hash; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.users.password_hash IS 'NULL for those who have not come yet, and for those who only come through an issuer';
+
+-- Name: seen_titles; Type: VIEW; Schema: reader; Owner: mangrove_owner
+
+CREATE VIEW reader.seen_titles AS
+ SELECT u.id AS user_id,
+    t.id AS title_id
+   FROM (reader.users u
+     JOIN reader.titles t ON (((u.role <> 'guest'::text) OR (u.sees = 'everything'::text) OR (EXISTS ( SELECT
+           FROM (reader.guest_collections g
+             JOIN reader.collection_series c ON ((c.collection_id = g.collection_id)))
+          WHERE ((g.user_id = u.id) AND (c.site = t.site) AND (c.series_id = t.series_id)))))));
+
+ALTER TABLE reader.seen_titles OWNER TO mangrove_owner;
+
 -- Name: sessions; Type: TABLE; Schema: reader; Owner: mangrove_owner
 
 CREATE TABLE reader.sessions (
@@ -436,28 +893,91 @@ ALTER TABLE reader.sessions ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
--- Name: titles; Type: TABLE; Schema: reader; Owner: mangrove_owner
+-- Name: shelf_reading; Type: TABLE; Schema: reader; Owner: mangrove_owner
 
-CREATE TABLE reader.titles (
-    id bigint NOT NULL,
-    site text NOT NULL,
-    series_id text NOT NULL,
-    title text NOT NULL,
-    native_title text DEFAULT ''::text NOT NULL,
-    authors text[] DEFAULT '{}'::text[] NOT NULL,
-    description text DEFAULT ''::text NOT NULL,
-    url text DEFAULT ''::text NOT NULL,
-    status text DEFAULT ''::text NOT NULL,
-    tags text[] DEFAULT '{}'::text[] NOT NULL,
-    license text DEFAULT ''::text NOT NULL,
-    site_name text DEFAULT ''::text NOT NULL,
-    reading_direction text DEFAULT ''::text NOT NULL,
-    added_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT titles_reading_direction_check CHECK ((reading_direction = ANY (ARRAY[''::text, 'ltr'::text, 'rtl'::text, 'strip'::text]))),
-    CONSTRAINT titles_status_check CHECK ((status = ANY (ARRAY[''::text, 'ongoing'::text, 'completed'::text, 'hiatus'::text, 'cancelled'::text])))
+CREATE TABLE reader.shelf_reading (
+    user_id bigint NOT NULL,
+    title_id bigint NOT NULL,
+    finished integer NOT NULL,
+    begun integer NOT NULL,
+    read_at timestamp with time zone NOT NULL,
+    current_book bigint,
+    CONSTRAINT shelf_reading_check CHECK ((begun >= finished)),
+    CONSTRAINT shelf_reading_finished_check CHECK ((finished >= 0))
 );
 
-ALTER TABLE reader.titles OWNER TO mangrove_owner;
+ALTER TABLE reader.shelf_reading OWNER TO mangrove_owner;
+
+-- Name: TABLE shelf_reading; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON TABLE reader.shelf_reading IS 'kept by triggers of books and progress; counts only books that are here, and names the one that is being read';
+
+-- Name: shelf; Type: VIEW; Schema: reader; Owner: mangrove_owner
+
+CREATE VIEW reader.shelf AS
+ SELECT u.id AS user_id,
+    t.id AS title_id,
+    t.site,
+    t.series_id,
+    t.title,
+    t.site_name,
+    t.status,
+    t.tags,
+    t.languages,
+    t.shelf_order,
+    t.shelf_words,
+    t.added_at,
+    t.book_count,
+    ((t.book_count - t.unreadable_count) - COALESCE(r.finished, 0)) AS unread,
+    COALESCE(r.begun, 0) AS begun,
+    COALESCE(r.finished, 0) AS finished,
+    r.read_at,
+    t.newest_at,
+    t.gone_count,
+    t.unreadable_count,
+    t.lacking_count,
+    t.cover_book,
+    r.current_book,
+    (f.user_id IS NOT NULL) AS following
+   FROM (((reader.users u
+     JOIN reader.titles t ON (((u.role <> 'guest'::text) OR (u.sees = 'everything'::text) OR (EXISTS ( SELECT
+           FROM (reader.guest_collections g
+             JOIN reader.collection_series c ON ((c.collection_id = g.collection_id)))
+          WHERE ((g.user_id = u.id) AND (c.site = t.site) AND (c.series_id = t.series_id)))))))
+     LEFT JOIN reader.shelf_reading r ON (((r.user_id = u.id) AND (r.title_id = t.id))))
+     LEFT JOIN reader.bookmarks f ON (((f.user_id = u.id) AND (f.site = t.site) AND (f.series_id = t.series_id))))
+  WHERE (t.book_count > 0)
+UNION ALL
+ SELECT f.user_id,
+    0 AS title_id,
+    f.site,
+    f.series_id,
+    f.title,
+    ''::text AS site_name,
+    ''::text AS status,
+    '{}'::text[] AS tags,
+    '{}'::text[] AS languages,
+    f.shelf_order,
+    f.shelf_words,
+    f.followed_at AS added_at,
+    0 AS book_count,
+    0 AS unread,
+    0 AS begun,
+    0 AS finished,
+    NULL::timestamp with time zone AS read_at,
+    NULL::timestamp with time zone AS newest_at,
+    0 AS gone_count,
+    0 AS unreadable_count,
+    0 AS lacking_count,
+    NULL::bigint AS cover_book,
+    NULL::bigint AS current_book,
+    true AS following
+   FROM reader.bookmarks f
+  WHERE (NOT (EXISTS ( SELECT
+           FROM reader.titles t
+          WHERE ((t.site = f.site) AND (t.series_id = f.series_id) AND (t.book_count > 0)))));
+
+ALTER TABLE reader.shelf OWNER TO mangrove_owner;
 
 -- Name: titles_id_seq; Type: SEQUENCE; Schema: reader; Owner: mangrove_owner
 
@@ -485,31 +1005,6 @@ CREATE TABLE reader.user_codes (
 
 ALTER TABLE reader.user_codes OWNER TO mangrove_owner;
 
--- Name: users; Type: TABLE; Schema: reader; Owner: mangrove_owner
-
-CREATE TABLE reader.users (
-    id bigint NOT NULL,
-    name text NOT NULL,
-    name_key text NOT NULL,
-    password_hash text,
-    role text NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    disabled_at timestamp with time zone,
-    CONSTRAINT users_name_check CHECK ((name <> ''::text)),
-    CONSTRAINT users_password_hash_check CHECK ((password_hash <> ''::text)),
-    CONSTRAINT users_role_check CHECK ((role = ANY (ARRAY['administrator'::text, 'member'::text, 'guest'::text])))
-);
-
-ALTER TABLE reader.users OWNER TO mangrove_owner;
-
--- Name: COLUMN users.name_key; Type: COMMENT; Schema: reader; Owner: mangrove_owner
-
-COMMENT ON COLUMN reader.users.name_key IS 'the name folded for comparison, so that two spellings of one name cannot both exist';
-
--- Name: COLUMN users.password_hash; Type: COMMENT; Schema: reader; Owner: mangrove_owner
-
-COMMENT ON COLUMN reader.users.password_hash IS 'NULL for those who have not come yet, and for those who only come through an issuer';
-
 -- Name: users_id_seq; Type: SEQUENCE; Schema: reader; Owner: mangrove_owner
 
 ALTER TABLE reader.users ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
@@ -520,6 +1015,23 @@ ALTER TABLE reader.users ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+
+-- Name: adopted_files; Type: TABLE; Schema: scraper; Owner: mangrove_owner
+
+CREATE TABLE scraper.adopted_files (
+    path text NOT NULL,
+    folder text NOT NULL,
+    chapter_id text NOT NULL,
+    adopted_at timestamp with time zone NOT NULL,
+    CONSTRAINT adopted_files_chapter_id_check CHECK ((chapter_id <> ''::text)),
+    CONSTRAINT adopted_files_folder_check CHECK ((folder <> ''::text))
+);
+
+ALTER TABLE scraper.adopted_files OWNER TO mangrove_owner;
+
+-- Name: COLUMN adopted_files.folder; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.adopted_files.folder IS 'series_id of the files while their Site was "local"';
 
 -- Name: chapter_fetches; Type: TABLE; Schema: scraper; Owner: mangrove_owner
 
@@ -870,11 +1382,15 @@ CREATE TABLE scraper.library_files (
     file_gone boolean DEFAULT false NOT NULL,
     mtime_ns bigint DEFAULT 0 NOT NULL,
     folder text GENERATED ALWAYS AS (COALESCE("substring"(path, '^(.*)/[^/]*$'::text), ''::text)) STORED NOT NULL,
+    kind text DEFAULT 'zip'::text NOT NULL,
+    unreadable text DEFAULT ''::text NOT NULL,
     verified_at timestamp with time zone,
-    CONSTRAINT library_files_pages_check CHECK ((pages > 0)),
+    CONSTRAINT library_files_kind_check CHECK ((kind = ANY (ARRAY['zip'::text, 'rar'::text, '7z'::text, 'folder'::text]))),
+    CONSTRAINT library_files_pages_check CHECK (((pages > 0) OR ((pages = 0) AND (unreadable <> ''::text)))),
     CONSTRAINT library_files_replaced CHECK (((replaced_by = ''::text) OR (state = 'removed'::text))),
-    CONSTRAINT library_files_size_check CHECK ((size > 0)),
-    CONSTRAINT library_files_state_check CHECK ((state = ANY (ARRAY['published'::text, 'missing'::text, 'removed'::text])))
+    CONSTRAINT library_files_size_check CHECK (((size > 0) OR ((size = 0) AND (unreadable <> ''::text)))),
+    CONSTRAINT library_files_state_check CHECK ((state = ANY (ARRAY['published'::text, 'missing'::text, 'removed'::text]))),
+    CONSTRAINT library_files_unreadable_check CHECK ((unreadable = ANY (ARRAY[''::text, 'empty'::text, 'not-an-archive'::text, 'encrypted'::text, 'corrupt'::text, 'too-large'::text, 'unsafe-names'::text, 'duplicate-names'::text, 'no-pages'::text, 'unsupported'::text])))
 );
 
 ALTER TABLE scraper.library_files OWNER TO mangrove_owner;
@@ -898,6 +1414,14 @@ COMMENT ON COLUMN scraper.library_files.file_gone IS 'a replaced file has been r
 -- Name: COLUMN library_files.mtime_ns; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
 
 COMMENT ON COLUMN scraper.library_files.mtime_ns IS 'of the file when it was last read, in nanoseconds since 1970; 0 is not known, and its size alone is compared';
+
+-- Name: COLUMN library_files.kind; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.library_files.kind IS 'what holds the pages, by its bytes; of a folder, path is the folder and size that of its pictures';
+
+-- Name: COLUMN library_files.unreadable; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.library_files.unreadable IS 'why it cannot be read, or empty; pages is then 0';
 
 -- Name: COLUMN library_files.verified_at; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
 
@@ -1121,10 +1645,25 @@ ALTER TABLE ONLY reader.books
 ALTER TABLE ONLY reader.claim
     ADD CONSTRAINT claim_pkey PRIMARY KEY (singleton);
 
+-- Name: collection_series collection_series_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.collection_series
+    ADD CONSTRAINT collection_series_pkey PRIMARY KEY (collection_id, site, series_id);
+
+-- Name: collections collections_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.collections
+    ADD CONSTRAINT collections_pkey PRIMARY KEY (id);
+
 -- Name: follow_revision follow_revision_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
 
 ALTER TABLE ONLY reader.follow_revision
     ADD CONSTRAINT follow_revision_pkey PRIMARY KEY (singleton);
+
+-- Name: guest_collections guest_collections_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.guest_collections
+    ADD CONSTRAINT guest_collections_pkey PRIMARY KEY (user_id, collection_id);
 
 -- Name: identities identities_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
 
@@ -1135,6 +1674,31 @@ ALTER TABLE ONLY reader.identities
 
 ALTER TABLE ONLY reader.identities
     ADD CONSTRAINT identities_user_id_issuer_key UNIQUE (user_id, issuer);
+
+-- Name: import_collected import_collected_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.import_collected
+    ADD CONSTRAINT import_collected_pkey PRIMARY KEY (import_id, collection_id, site, series_id);
+
+-- Name: import_items import_items_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.import_items
+    ADD CONSTRAINT import_items_pkey PRIMARY KEY (import_id, "position");
+
+-- Name: import_marks import_marks_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.import_marks
+    ADD CONSTRAINT import_marks_pkey PRIMARY KEY (import_id, "position", nth);
+
+-- Name: import_places import_places_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.import_places
+    ADD CONSTRAINT import_places_pkey PRIMARY KEY (import_id, book_id);
+
+-- Name: imports imports_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.imports
+    ADD CONSTRAINT imports_pkey PRIMARY KEY (id);
 
 -- Name: library_cursor library_cursor_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
 
@@ -1176,6 +1740,11 @@ ALTER TABLE ONLY reader.sessions
 ALTER TABLE ONLY reader.sessions
     ADD CONSTRAINT sessions_token_hash_key UNIQUE (token_hash);
 
+-- Name: shelf_reading shelf_reading_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.shelf_reading
+    ADD CONSTRAINT shelf_reading_pkey PRIMARY KEY (user_id, title_id);
+
 -- Name: titles titles_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
 
 ALTER TABLE ONLY reader.titles
@@ -1205,6 +1774,11 @@ ALTER TABLE ONLY reader.users
 
 ALTER TABLE ONLY reader.users
     ADD CONSTRAINT users_pkey PRIMARY KEY (id);
+
+-- Name: adopted_files adopted_files_pkey; Type: CONSTRAINT; Schema: scraper; Owner: mangrove_owner
+
+ALTER TABLE ONLY scraper.adopted_files
+    ADD CONSTRAINT adopted_files_pkey PRIMARY KEY (path);
 
 -- Name: chapter_fetches chapter_fetches_pkey; Type: CONSTRAINT; Schema: scraper; Owner: mangrove_owner
 
@@ -1343,6 +1917,34 @@ CREATE INDEX bookmarks_series ON reader.bookmarks USING btree (site, series_id);
 
 CREATE INDEX books_path ON reader.books USING btree (path);
 
+-- Name: books_unreadable; Type: INDEX; Schema: reader; Owner: mangrove_owner
+
+CREATE INDEX books_unreadable ON reader.books USING btree (title_id) WHERE (unreadable <> ''::text);
+
+-- Name: collection_series_series; Type: INDEX; Schema: reader; Owner: mangrove_owner
+
+CREATE INDEX collection_series_series ON reader.collection_series USING btree (site, series_id);
+
+-- Name: collections_name; Type: INDEX; Schema: reader; Owner: mangrove_owner
+
+CREATE UNIQUE INDEX collections_name ON reader.collections USING btree (created_by, name_key);
+
+-- Name: guest_collections_collection; Type: INDEX; Schema: reader; Owner: mangrove_owner
+
+CREATE INDEX guest_collections_collection ON reader.guest_collections USING btree (collection_id);
+
+-- Name: import_items_local; Type: INDEX; Schema: reader; Owner: mangrove_owner
+
+CREATE INDEX import_items_local ON reader.import_items USING btree (local_id) WHERE ((state = 'adopted'::text) AND (local_id <> ''::text));
+
+-- Name: import_items_series; Type: INDEX; Schema: reader; Owner: mangrove_owner
+
+CREATE INDEX import_items_series ON reader.import_items USING btree (site, series_id) WHERE (state = 'adopted'::text);
+
+-- Name: imports_user; Type: INDEX; Schema: reader; Owner: mangrove_owner
+
+CREATE INDEX imports_user ON reader.imports USING btree (user_id, id);
+
 -- Name: notifications_destination_id_at_idx; Type: INDEX; Schema: reader; Owner: mangrove_owner
 
 CREATE INDEX notifications_destination_id_at_idx ON reader.notifications USING btree (destination_id, at) WHERE (sent_at IS NULL);
@@ -1370,6 +1972,22 @@ CREATE INDEX sessions_expiry ON reader.sessions USING btree (expires_at);
 -- Name: sessions_user; Type: INDEX; Schema: reader; Owner: mangrove_owner
 
 CREATE INDEX sessions_user ON reader.sessions USING btree (user_id);
+
+-- Name: shelf_reading_title; Type: INDEX; Schema: reader; Owner: mangrove_owner
+
+CREATE INDEX shelf_reading_title ON reader.shelf_reading USING btree (title_id);
+
+-- Name: titles_shelf; Type: INDEX; Schema: reader; Owner: mangrove_owner
+
+CREATE INDEX titles_shelf ON reader.titles USING btree (shelf_order, site, series_id) WHERE (book_count > 0);
+
+-- Name: titles_words; Type: INDEX; Schema: reader; Owner: mangrove_owner
+
+CREATE INDEX titles_words ON reader.titles USING gin (shelf_words reader.gin_trgm_ops);
+
+-- Name: adopted_files_folder; Type: INDEX; Schema: scraper; Owner: mangrove_owner
+
+CREATE INDEX adopted_files_folder ON scraper.adopted_files USING btree (folder);
 
 -- Name: chapter_fetches_old; Type: INDEX; Schema: scraper; Owner: mangrove_owner
 
@@ -1443,9 +2061,41 @@ CREATE INDEX series_forced ON scraper.series USING btree (site, forced_poll_at) 
 
 CREATE TRIGGER book_id BEFORE INSERT ON reader.books FOR EACH ROW EXECUTE FUNCTION reader.book_id();
 
+-- Name: bookmarks bookmarks_rekeyed; Type: TRIGGER; Schema: reader; Owner: mangrove_owner
+
+CREATE TRIGGER bookmarks_rekeyed AFTER UPDATE OF site, series_id ON reader.bookmarks FOR EACH ROW WHEN (((old.site IS DISTINCT FROM new.site) OR (old.series_id IS DISTINCT FROM new.series_id))) EXECUTE FUNCTION reader.series_rekeyed();
+
+-- Name: books books_added; Type: TRIGGER; Schema: reader; Owner: mangrove_owner
+
+CREATE TRIGGER books_added AFTER INSERT ON reader.books REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION reader.books_changed();
+
+-- Name: books books_altered; Type: TRIGGER; Schema: reader; Owner: mangrove_owner
+
+CREATE TRIGGER books_altered AFTER UPDATE ON reader.books REFERENCING OLD TABLE AS old_rows NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION reader.books_changed();
+
+-- Name: books books_removed; Type: TRIGGER; Schema: reader; Owner: mangrove_owner
+
+CREATE TRIGGER books_removed AFTER DELETE ON reader.books REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION reader.books_changed();
+
+-- Name: progress progress_added; Type: TRIGGER; Schema: reader; Owner: mangrove_owner
+
+CREATE TRIGGER progress_added AFTER INSERT ON reader.progress REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION reader.progress_changed();
+
+-- Name: progress progress_altered; Type: TRIGGER; Schema: reader; Owner: mangrove_owner
+
+CREATE TRIGGER progress_altered AFTER UPDATE ON reader.progress REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION reader.progress_changed();
+
+-- Name: progress progress_removed; Type: TRIGGER; Schema: reader; Owner: mangrove_owner
+
+CREATE TRIGGER progress_removed AFTER DELETE ON reader.progress REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION reader.progress_changed();
+
 -- Name: titles title_id; Type: TRIGGER; Schema: reader; Owner: mangrove_owner
 
 CREATE TRIGGER title_id BEFORE INSERT ON reader.titles FOR EACH ROW EXECUTE FUNCTION reader.title_id();
+
+-- Name: titles titles_rekeyed; Type: TRIGGER; Schema: reader; Owner: mangrove_owner
+
+CREATE TRIGGER titles_rekeyed AFTER UPDATE OF site, series_id ON reader.titles FOR EACH ROW WHEN (((old.site IS DISTINCT FROM new.site) OR (old.series_id IS DISTINCT FROM new.series_id))) EXECUTE FUNCTION reader.series_rekeyed();
 
 -- Name: jobs jobs_transition; Type: TRIGGER; Schema: scraper; Owner: mangrove_owner
 
@@ -1471,10 +2121,65 @@ ALTER TABLE ONLY reader.books
 ALTER TABLE ONLY reader.claim
     ADD CONSTRAINT claim_claimed_by_fkey FOREIGN KEY (claimed_by) REFERENCES reader.users(id) ON DELETE SET NULL;
 
+-- Name: collection_series collection_series_collection_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.collection_series
+    ADD CONSTRAINT collection_series_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES reader.collections(id) ON DELETE CASCADE;
+
+-- Name: collections collections_created_by_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.collections
+    ADD CONSTRAINT collections_created_by_fkey FOREIGN KEY (created_by) REFERENCES reader.users(id) ON DELETE CASCADE;
+
+-- Name: guest_collections guest_collections_collection_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.guest_collections
+    ADD CONSTRAINT guest_collections_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES reader.collections(id) ON DELETE CASCADE;
+
+-- Name: guest_collections guest_collections_user_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.guest_collections
+    ADD CONSTRAINT guest_collections_user_id_fkey FOREIGN KEY (user_id) REFERENCES reader.users(id) ON DELETE CASCADE;
+
 -- Name: identities identities_user_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
 
 ALTER TABLE ONLY reader.identities
     ADD CONSTRAINT identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES reader.users(id) ON DELETE CASCADE;
+
+-- Name: import_collected import_collected_collection_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.import_collected
+    ADD CONSTRAINT import_collected_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES reader.collections(id) ON DELETE CASCADE;
+
+-- Name: import_collected import_collected_import_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.import_collected
+    ADD CONSTRAINT import_collected_import_id_fkey FOREIGN KEY (import_id) REFERENCES reader.imports(id) ON DELETE CASCADE;
+
+-- Name: import_items import_items_import_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.import_items
+    ADD CONSTRAINT import_items_import_id_fkey FOREIGN KEY (import_id) REFERENCES reader.imports(id) ON DELETE CASCADE;
+
+-- Name: import_marks import_marks_import_id_position_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.import_marks
+    ADD CONSTRAINT import_marks_import_id_position_fkey FOREIGN KEY (import_id, "position") REFERENCES reader.import_items(import_id, "position") ON DELETE CASCADE;
+
+-- Name: import_places import_places_book_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.import_places
+    ADD CONSTRAINT import_places_book_id_fkey FOREIGN KEY (book_id) REFERENCES reader.books(id) ON DELETE CASCADE;
+
+-- Name: import_places import_places_import_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.import_places
+    ADD CONSTRAINT import_places_import_id_fkey FOREIGN KEY (import_id) REFERENCES reader.imports(id) ON DELETE CASCADE;
+
+-- Name: imports imports_user_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.imports
+    ADD CONSTRAINT imports_user_id_fkey FOREIGN KEY (user_id) REFERENCES reader.users(id) ON DELETE CASCADE;
 
 -- Name: notifications notifications_destination_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
 
@@ -1511,10 +2216,25 @@ ALTER TABLE ONLY reader.reading_settings
 ALTER TABLE ONLY reader.sessions
     ADD CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES reader.users(id) ON DELETE CASCADE;
 
+-- Name: shelf_reading shelf_reading_title_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.shelf_reading
+    ADD CONSTRAINT shelf_reading_title_id_fkey FOREIGN KEY (title_id) REFERENCES reader.titles(id) ON DELETE CASCADE;
+
+-- Name: shelf_reading shelf_reading_user_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.shelf_reading
+    ADD CONSTRAINT shelf_reading_user_id_fkey FOREIGN KEY (user_id) REFERENCES reader.users(id) ON DELETE CASCADE;
+
 -- Name: user_codes user_codes_user_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
 
 ALTER TABLE ONLY reader.user_codes
     ADD CONSTRAINT user_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES reader.users(id) ON DELETE CASCADE;
+
+-- Name: adopted_files adopted_files_path_fkey; Type: FK CONSTRAINT; Schema: scraper; Owner: mangrove_owner
+
+ALTER TABLE ONLY scraper.adopted_files
+    ADD CONSTRAINT adopted_files_path_fkey FOREIGN KEY (path) REFERENCES scraper.library_files(path) ON UPDATE CASCADE ON DELETE CASCADE;
 
 -- Name: chapter_fetches chapter_fetches_site_series_id_fkey; Type: FK CONSTRAINT; Schema: scraper; Owner: mangrove_owner
 
@@ -1609,13 +2329,45 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.books TO mangrove_reader;
 
 GRANT SELECT,UPDATE ON TABLE reader.claim TO mangrove_reader;
 
+-- Name: TABLE collection_series; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.collection_series TO mangrove_reader;
+
+-- Name: TABLE collections; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.collections TO mangrove_reader;
+
 -- Name: TABLE follow_revision; Type: ACL; Schema: reader; Owner: mangrove_owner
 
 GRANT SELECT,UPDATE ON TABLE reader.follow_revision TO mangrove_reader;
 
+-- Name: TABLE guest_collections; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.guest_collections TO mangrove_reader;
+
 -- Name: TABLE identities; Type: ACL; Schema: reader; Owner: mangrove_owner
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.identities TO mangrove_reader;
+
+-- Name: TABLE import_collected; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.import_collected TO mangrove_reader;
+
+-- Name: TABLE import_items; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.import_items TO mangrove_reader;
+
+-- Name: TABLE import_marks; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.import_marks TO mangrove_reader;
+
+-- Name: TABLE import_places; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.import_places TO mangrove_reader;
+
+-- Name: TABLE imports; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.imports TO mangrove_reader;
 
 -- Name: TABLE library_cursor; Type: ACL; Schema: reader; Owner: mangrove_owner
 
@@ -1641,21 +2393,37 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.progress TO mangrove_reader;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.reading_settings TO mangrove_reader;
 
+-- Name: TABLE titles; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.titles TO mangrove_reader;
+
+-- Name: TABLE users; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.users TO mangrove_reader;
+
+-- Name: TABLE seen_titles; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.seen_titles TO mangrove_reader;
+
 -- Name: TABLE sessions; Type: ACL; Schema: reader; Owner: mangrove_owner
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.sessions TO mangrove_reader;
 
--- Name: TABLE titles; Type: ACL; Schema: reader; Owner: mangrove_owner
+-- Name: TABLE shelf_reading; Type: ACL; Schema: reader; Owner: mangrove_owner
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.titles TO mangrove_reader;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.shelf_reading TO mangrove_reader;
+
+-- Name: TABLE shelf; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.shelf TO mangrove_reader;
 
 -- Name: TABLE user_codes; Type: ACL; Schema: reader; Owner: mangrove_owner
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.user_codes TO mangrove_reader;
 
--- Name: TABLE users; Type: ACL; Schema: reader; Owner: mangrove_owner
+-- Name: TABLE adopted_files; Type: ACL; Schema: scraper; Owner: mangrove_owner
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.users TO mangrove_reader;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.adopted_files TO mangrove_scraper;
 
 -- Name: TABLE chapter_fetches; Type: ACL; Schema: scraper; Owner: mangrove_owner
 

@@ -11,6 +11,7 @@ import (
 	"mangrove/internal/durable"
 	"mangrove/internal/fault"
 	"mangrove/internal/picture"
+	"mangrove/internal/unreadable"
 )
 
 // The limits on an archive, read or written.
@@ -71,7 +72,8 @@ type PageRecord struct {
 	Height int `json:"height"`
 }
 
-// refused is the error of an archive or a part of one that breaks a rule.
+// refused is the error of a part of an archive, or of one to be written, that
+// breaks a rule.
 func refused(op, format string, args ...any) error {
 	return fault.New(fault.Invalid, op, "", fmt.Errorf(format, args...))
 }
@@ -82,7 +84,7 @@ func broken(op, what string, err error) error {
 	if fault.Is(err, fault.Storage) {
 		return err
 	}
-	return refused(op, "%s: %w", what, err)
+	return unreadable.New(unreadable.Corrupt, op, "%s: %w", what, err)
 }
 
 // storage classifies an error of the disk.

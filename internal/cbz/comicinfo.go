@@ -1,10 +1,7 @@
 package cbz
 
 import (
-	"bytes"
 	"encoding/xml"
-	"io"
-	"strconv"
 	"strings"
 )
 
@@ -99,75 +96,4 @@ func keepInXML(r rune) rune {
 		return r
 	}
 	return -1
-}
-
-// ParseComicInfo reads a ComicInfo.xml of any maker: order, unknown elements
-// and odd numbers are forgiven. More than 1 MiB, another root element (HTML, for
-// one), an entity that XML does not predefine or another encoding than UTF-8 is
-// an error of class invalid. No outside entity is ever read.
-func ParseComicInfo(r io.Reader) (*ComicInfo, error) {
-	const op = "read ComicInfo"
-	data, err := io.ReadAll(io.LimitReader(r, maxComicInfo+1))
-	if err != nil {
-		return nil, broken(op, "it cannot be read", err)
-	}
-	if len(data) > maxComicInfo {
-		return nil, refused(op, "it is over the limit of %d bytes", maxComicInfo)
-	}
-	var in looseInfo
-	if err := xml.Unmarshal(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), &in); err != nil {
-		return nil, refused(op, "it is not understood: %w", err)
-	}
-	return in.strict(), nil
-}
-
-// looseInfo is ComicInfo with every number as text, as real files hold "",
-// "1.5" and worse where the schema wants an integer.
-type looseInfo struct {
-	XMLName xml.Name `xml:"ComicInfo"`
-
-	Title, Series, Number, Volume, Summary, Notes, Year, Month, Day string
-	Writer, Penciller, Translator, Genre, Tags, Web, PageCount      string
-	LanguageISO, Manga, ScanInformation                             string
-	Pages                                                           []struct {
-		Image       string `xml:",attr"`
-		ImageSize   string `xml:",attr"`
-		ImageWidth  string `xml:",attr"`
-		ImageHeight string `xml:",attr"`
-	} `xml:"Pages>Page"`
-}
-
-func (in *looseInfo) strict() *ComicInfo {
-	text := strings.TrimSpace
-	c := &ComicInfo{
-		XMLName: xml.Name{Local: "ComicInfo"},
-		Title:   text(in.Title), Series: text(in.Series), Number: text(in.Number), Volume: looseInt(in.Volume, 1<<30),
-		Summary: text(in.Summary), Notes: text(in.Notes),
-		Year: looseInt(in.Year, 9999), Month: looseInt(in.Month, 12), Day: looseInt(in.Day, 31),
-		Writer: text(in.Writer), Penciller: text(in.Penciller), Translator: text(in.Translator),
-		Genre: text(in.Genre), Tags: text(in.Tags), Web: text(in.Web), PageCount: looseInt(in.PageCount, 1<<30),
-		LanguageISO: text(in.LanguageISO), ScanInformation: text(in.ScanInformation),
-	}
-	for _, known := range []string{"Unknown", "No", "Yes", MangaRightToLeft} {
-		if strings.EqualFold(text(in.Manga), known) {
-			c.Manga = known
-		}
-	}
-	for _, p := range in.Pages[:min(len(in.Pages), MaxEntries)] {
-		c.Pages = append(c.Pages, InfoPage{
-			Image: looseInt(p.Image, 1<<30), ImageSize: int64(looseInt(p.ImageSize, 1<<30)),
-			ImageWidth: looseInt(p.ImageWidth, 1<<30), ImageHeight: looseInt(p.ImageHeight, 1<<30),
-		})
-	}
-	return c
-}
-
-// looseInt reads an integer from zero to limit, and anything else as zero, the
-// schema's -1 for "unknown" included.
-func looseInt(s string, limit int) int {
-	n, err := strconv.Atoi(strings.TrimSpace(s))
-	if err != nil || n < 0 || n > limit {
-		return 0
-	}
-	return n
 }

@@ -9,15 +9,16 @@ import (
 	"github.com/maruel/natural"
 )
 
-// skipped reports whether an entry is litter that zippers and file managers
+// Litter reports whether an entry is litter that zippers and file managers
 // leave behind, or a folder.
-func skipped(name string) bool {
+func Litter(name string) bool {
+	name = slashed(name)
 	if name == "" || strings.HasSuffix(name, "/") {
 		return true
 	}
 	for part := range strings.SplitSeq(name, "/") {
 		switch {
-		case part == ".." || part == ".": // unsafeName has something to say on these
+		case part == ".." || part == ".": // UnsafeName has something to say on these
 		case strings.HasPrefix(part, "."), part == "__MACOSX", part == "@eaDir",
 			strings.EqualFold(part, "Thumbs.db"), strings.EqualFold(part, "desktop.ini"):
 			return true
@@ -26,17 +27,15 @@ func skipped(name string) bool {
 	return false
 }
 
-// unsafeName says what is wrong with a name that would leave its folder if it
-// were a path, or "". In a name that is not UTF-8 a backslash may be half of a
-// character (Shift-JIS), so there it is no evidence.
-func unsafeName(name string) string {
+// UnsafeName says what is wrong with a name that would leave its folder if it
+// were a path, or "".
+func UnsafeName(name string) string {
+	name = slashed(name)
 	switch {
 	case strings.HasPrefix(name, "/"):
 		return "an absolute path"
 	case len(name) >= 2 && name[1] == ':' && unicode.IsLetter(rune(name[0])):
 		return "a drive"
-	case utf8.ValidString(name) && strings.Contains(name, `\`):
-		return "a backslash"
 	case strings.ContainsRune(name, 0):
 		return "a NUL byte"
 	}
@@ -48,9 +47,25 @@ func unsafeName(name string) string {
 	return ""
 }
 
-// shownName is name as it may be stored and shown: valid UTF-8 without control
+// slashed is name with the backslashes of some Windows programs as slashes. In a
+// name that is not UTF-8 one may be half of a character (Shift-JIS), so there it
+// stays.
+func slashed(name string) string {
+	if !utf8.ValidString(name) {
+		return name
+	}
+	return strings.ReplaceAll(name, `\`, "/")
+}
+
+// baseName is the last part of a name.
+func baseName(name string) string {
+	name = slashed(name)
+	return name[strings.LastIndexByte(name, '/')+1:]
+}
+
+// ShownName is name as it may be stored and shown: valid UTF-8 without control
 // and invisible characters.
-func shownName(name string) string {
+func ShownName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
 			return unicode.ReplacementChar
@@ -59,10 +74,10 @@ func shownName(name string) string {
 	}, strings.ToValidUTF8(name, string(unicode.ReplacementChar)))
 }
 
-// compareNames orders entries as people number them: folder by folder, "2"
+// CompareNames orders entries as people number them: folder by folder, "2"
 // before "10", capitals set aside unless nothing else differs.
-func compareNames(a, b string) int {
-	as, bs := strings.Split(strings.ToLower(a), "/"), strings.Split(strings.ToLower(b), "/")
+func CompareNames(a, b string) int {
+	as, bs := strings.Split(strings.ToLower(slashed(a)), "/"), strings.Split(strings.ToLower(slashed(b)), "/")
 	for i := range min(len(as), len(bs)) {
 		if as[i] != bs[i] {
 			if natural.Less(as[i], bs[i]) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"mangrove/internal/picture"
+	"mangrove/internal/unreadable"
 )
 
 // Archive is an opened comic archive. It is safe for use by several goroutines
@@ -26,6 +27,8 @@ type Archive struct {
 	Notes []string
 
 	files []*zip.File // by page
+	// blame is why there is no page, once entries were left out.
+	blame unreadable.Reason
 }
 
 // Page is one page of an Archive.
@@ -44,11 +47,10 @@ type Page struct {
 	Width, Height int
 }
 
-// Open lists the archive in the first size bytes of f. An archive that breaks a
-// limit or holds no page is an error of class invalid that says why in one
-// sentence; a failing disk is of class storage. Every entry that is an image by
-// content is a page, but litter (__MACOSX, dot files) and entries whose names
-// reach out of the archive are left out. Pages that the manifest knows are
+// Open lists the archive in the first size bytes of f. An archive that cannot be
+// read is an error of class invalid with a reason (package unreadable) that says
+// why in one sentence; a failing disk is of class storage. Every entry that is an
+// image by content is a page, but litter (__MACOSX, dot files) is left out. Pages that the manifest knows are
 // believed as to size once their first bytes agree; others are read and walked
 // once, here.
 func Open(f io.ReaderAt, size int64) (*Archive, error) {
@@ -61,12 +63,12 @@ func Open(f io.ReaderAt, size int64) (*Archive, error) {
 		return nil, notZip(op, f, size, err)
 	}
 	disk.left = -1
-	a := &Archive{}
+	a := &Archive{blame: unreadable.NoPages}
 	candidates, err := a.candidates(op, z.File, size)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(candidates, func(x, y *zip.File) int { return compareNames(x.Name, y.Name) })
+	slices.SortStableFunc(candidates, func(x, y *zip.File) int { return CompareNames(x.Name, y.Name) })
 	known := map[string]PageRecord{}
 	if a.Manifest != nil {
 		for _, record := range a.Manifest.Pages {
@@ -86,9 +88,9 @@ func Open(f io.ReaderAt, size int64) (*Archive, error) {
 	}
 	if len(a.Pages) == 0 {
 		if len(a.Notes) > 0 {
-			return nil, refused(op, "the archive holds no page that can be shown: %s", a.Notes[0])
+			return nil, unreadable.New(a.blame, op, "the archive holds no page that can be shown: %s", a.Notes[0])
 		}
-		return nil, refused(op, "the archive holds no pages")
+		return nil, unreadable.New(unreadable.NoPages, op, "the archive holds no pages")
 	}
 	return a, nil
 }
@@ -106,34 +108,23 @@ func (a *Archive) OpenPage(i int) (io.ReadCloser, error) {
 // candidates checks all entries against the limits, takes ComicInfo.xml and
 // mangrove.json aside and returns those that may be pages.
 func (a *Archive) candidates(op string, files []*zip.File, size int64) ([]*zip.File, error) {
-	if len(files) > MaxEntries {
-		return nil, refused(op, "%d entries is over the limit of %d", len(files), MaxEntries)
-	}
 	var out []*zip.File
 	var info *zip.File
-	if err := checkLayout(op, files, size); err != nil {
+	if err := checkEntries(op, files); err != nil {
+		return nil, err
+	}
+	if err := checkPlaces(op, files, size); err != nil {
 		return nil, err
 	}
 	for _, f := range files {
-		name := shownName(f.Name)
-		if skipped(f.Name) {
-			continue
-		}
-		if why := unsafeName(f.Name); why != "" {
-			a.note("%q is left out: its name has %s", name, why)
+		if Litter(f.Name) {
 			continue
 		}
 		if !f.Mode().IsRegular() {
-			a.note("%q is left out: it is no plain file", name)
+			a.note("%q is left out: it is no plain file", ShownName(f.Name))
 			continue
 		}
-		if f.Flags&1 != 0 {
-			return nil, refused(op, "the archive is encrypted")
-		}
-		if f.Method != zip.Store && f.Method != zip.Deflate {
-			return nil, refused(op, "%q is packed by method %d, which is not supported", name, f.Method)
-		}
-		switch base := f.Name[strings.LastIndex(f.Name, "/")+1:]; {
+		switch base := baseName(f.Name); {
 		case f.Name == ManifestName:
 			m, err := readManifest(f)
 			if err != nil {
@@ -143,7 +134,7 @@ func (a *Archive) candidates(op string, files []*zip.File, size int64) ([]*zip.F
 			a.Manifest = m
 		case strings.EqualFold(base, ComicInfoName):
 			// Some makers put it in the only folder; the one at the top counts more.
-			if info == nil || !strings.Contains(f.Name, "/") {
+			if info == nil || base == f.Name {
 				info = f
 			}
 		default:
@@ -165,7 +156,7 @@ func (a *Archive) page(op string, disk io.ReaderAt, f *zip.File, record PageReco
 	if err != nil {
 		return Page{}, false, broken(op, "an entry has no beginning", err)
 	}
-	p = Page{Name: shownName(f.Name), Offset: offset, Size: int64(f.UncompressedSize64), Stored: f.Method == zip.Store}
+	p = Page{Name: ShownName(f.Name), Offset: offset, Size: int64(f.UncompressedSize64), Stored: f.Method == zip.Store}
 	head := make([]byte, min(p.Size, 64))
 	var r io.ReadCloser
 	if p.Stored {
@@ -179,6 +170,7 @@ func (a *Archive) page(op string, disk io.ReaderAt, f *zip.File, record PageReco
 			return Page{}, false, broken
 		}
 		a.note("%q is left out: it cannot be unpacked", p.Name)
+		a.blame = unreadable.Corrupt
 		return Page{}, false, nil
 	}
 	if p.MediaType = picture.Sniff(head); p.MediaType == "" {
@@ -255,4 +247,32 @@ func (a *Archive) note(format string, args ...any) {
 	if len(a.Notes) < 50 {
 		a.Notes = append(a.Notes, fmt.Sprintf(format, args...))
 	}
+}
+
+// OpenAt opens the page p that Open found in the archive in the first size bytes
+// of f, and looks at no other one: its entry is known by where its data starts.
+func OpenAt(f io.ReaderAt, size int64, p Page) (io.ReadCloser, error) {
+	const op = "open page"
+	disk := &diskReader{f: f, left: maxDirectory}
+	z, err := zip.NewReader(disk, size)
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+		return nil, notZip(op, f, size, err)
+	}
+	disk.left = -1
+	if err := checkEntries(op, z.File); err != nil {
+		return nil, err
+	}
+	for _, e := range z.File {
+		if int64(e.UncompressedSize64) != p.Size || p.Size > MaxPage || Litter(e.Name) {
+			continue
+		}
+		offset, err := e.DataOffset()
+		if err != nil {
+			return nil, broken(op, "an entry has no beginning", err)
+		}
+		if offset == p.Offset {
+			return openEntry(op, e)
+		}
+	}
+	return nil, unreadable.New(unreadable.Corrupt, op, "%q is no longer where it was", p.Name)
 }

@@ -10,6 +10,9 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"mangrove/internal/picture"
+	"mangrove/internal/unreadable"
 )
 
 // Identity is what an archive is, as far as its list of entries, its manifest and
@@ -28,8 +31,8 @@ type Identity struct {
 
 // Peek lists the archive in the first size bytes of f and reads no page of it, so
 // that a library of many is looked through quickly. Whether the pages are any
-// good is for Open to say. An archive that breaks a limit or names no page is of
-// class invalid; a failing disk is of class storage.
+// good is for Open to say. An archive that cannot be read is of class invalid with
+// a reason (package unreadable); a failing disk is of class storage.
 func Peek(f io.ReaderAt, size int64) (Identity, error) {
 	const op = "look at archive"
 	disk := &diskReader{f: f, left: maxDirectory}
@@ -38,10 +41,11 @@ func Peek(f io.ReaderAt, size int64) (Identity, error) {
 		return Identity{}, notZip(op, f, size, err)
 	}
 	disk.left = -1
-	if len(z.File) > MaxEntries {
-		return Identity{}, refused(op, "%d entries is over the limit of %d", len(z.File), MaxEntries)
+	if err := checkEntries(op, z.File); err != nil {
+		return Identity{}, err
 	}
 	var id Identity
+	var others []*zip.File
 	digest := sha256.New()
 	for _, e := range z.File {
 		var fixed [20]byte
@@ -50,7 +54,7 @@ func Peek(f io.ReaderAt, size int64) (Identity, error) {
 		binary.BigEndian.PutUint64(fixed[12:], uint64(len(e.Name)))
 		_, _ = digest.Write(fixed[:]) // a hash cannot fail
 		_, _ = io.WriteString(digest, e.Name)
-		if skipped(e.Name) || unsafeName(e.Name) != "" || !e.Mode().IsRegular() || e.Flags&1 != 0 {
+		if Litter(e.Name) || !e.Mode().IsRegular() {
 			continue
 		}
 		switch {
@@ -58,25 +62,53 @@ func Peek(f io.ReaderAt, size int64) (Identity, error) {
 			if id.Manifest, err = readManifest(e); isStorage(err) {
 				return Identity{}, err
 			}
-		case strings.EqualFold(path.Base(e.Name), ComicInfoName):
-			if id.Info != nil && strings.Contains(e.Name, "/") {
+		case strings.EqualFold(baseName(e.Name), ComicInfoName):
+			if id.Info != nil && baseName(e.Name) != e.Name {
 				continue
 			}
 			if id.Info, err = readInfo(e); isStorage(err) {
 				return Identity{}, err
 			}
-		case slices.Contains([]string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".avif"}, strings.ToLower(path.Ext(e.Name))):
+		case PictureName(e.Name):
 			id.Pages++
+		default:
+			others = append(others, e)
 		}
 	}
 	if id.Manifest != nil {
 		id.Pages = len(id.Manifest.Pages)
 	}
 	if id.Pages == 0 {
-		return Identity{}, refused(op, "the archive names no page")
+		id.Pages = pictures(op, others)
+	}
+	if id.Pages == 0 {
+		return Identity{}, unreadable.New(unreadable.NoPages, op, "the archive holds no pages")
 	}
 	id.Digest = hex.EncodeToString(digest.Sum(nil))
 	return id, nil
+}
+
+// PictureName reports whether an entry is a page by its name.
+func PictureName(name string) bool {
+	return slices.Contains([]string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".avif"}, strings.ToLower(path.Ext(name)))
+}
+
+// pictures counts the pages by content among entries that are none by name: a few
+// makers give them no ending.
+func pictures(op string, files []*zip.File) (n int) {
+	for _, f := range files {
+		r, err := openEntry(op, f)
+		if err != nil {
+			continue // Open says what is wrong with it
+		}
+		head := make([]byte, 64)
+		got, _ := io.ReadFull(r, head) // a short one is judged as it is
+		_ = r.Close()                  // nothing was written
+		if picture.Sniff(head[:got]) != "" {
+			n++
+		}
+	}
+	return n
 }
 
 func readInfo(f *zip.File) (*ComicInfo, error) {

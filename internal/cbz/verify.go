@@ -58,7 +58,7 @@ func Verify(ctx context.Context, f io.ReaderAt, size int64) (v Verified, err err
 		entries[e.Name] = e
 	}
 	for _, record := range a.Manifest.Pages {
-		if err := v.compare(ctx, shownName(record.Name), entries[record.Name], record.SHA256); err != nil {
+		if err := v.compare(ctx, ShownName(record.Name), entries[record.Name], record.SHA256); err != nil {
 			return v, err
 		}
 	}

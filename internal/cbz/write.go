@@ -74,12 +74,12 @@ func checkRecords(op string, pages []PageRecord) error {
 	}
 	var total int64
 	for i, p := range pages {
-		if skipped(p.Name) || unsafeName(p.Name) != "" || strings.Contains(p.Name, "/") || !utf8.ValidString(p.Name) ||
+		if Litter(p.Name) || UnsafeName(p.Name) != "" || strings.ContainsAny(p.Name, `/\`) || !utf8.ValidString(p.Name) ||
 			strings.EqualFold(p.Name, ComicInfoName) || strings.EqualFold(p.Name, ManifestName) {
 			return refused(op, "%q is no name for a page", p.Name)
 		}
 		// Other readers sort by name, so the names must say the order.
-		if i > 0 && compareNames(pages[i-1].Name, p.Name) >= 0 {
+		if i > 0 && CompareNames(pages[i-1].Name, p.Name) >= 0 {
 			return refused(op, "%q does not sort before %q", pages[i-1].Name, p.Name)
 		}
 		if p.Size <= 0 || p.Size > MaxPage {

@@ -15,6 +15,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -64,6 +65,14 @@ const (
 	Chromium             = "MANGROVE_CHROMIUM"
 	// ChromiumUnsandboxed has the one value that takes Chromium's sandbox away.
 	ChromiumUnsandboxed = "MANGROVE_CHROMIUM_UNSANDBOXED"
+	// Thumbnails is how many MiB the covers that were made may take.
+	Thumbnails = "MANGROVE_THUMBNAILS"
+)
+
+// A gibibyte holds the covers of some ten thousand titles in both sizes.
+const (
+	defaultThumbnails = 1024
+	minThumbnails     = 16
 )
 
 // Names lists every variable, for help and for the supervisor's allow-list.
@@ -71,7 +80,7 @@ func Names() []string {
 	return []string{
 		Data, Library, HTTP, Health, Metrics, MetricsTokenFile, Hosts, BasePath, TrustedProxies, PlainHTTP, ClaimFrom,
 		OIDCIssuer, OIDCClientID, OIDCClientSecretFile, OIDCName, OIDCAdmit, OIDCGroup, HeartbeatURL, LogLevel, DatabaseURL, DatabaseURLOwner, DatabaseURLReader, DatabaseURLScraper, DatabaseURLFile, PostgresBin, AllowAddresses, SampleURL,
-		Chromium, ChromiumUnsandboxed,
+		Chromium, ChromiumUnsandboxed, Thumbnails,
 	}
 }
 
@@ -139,6 +148,8 @@ type Config struct {
 	Chromium string
 	// ChromiumUnsandboxed runs it without its sandbox, where that cannot start.
 	ChromiumUnsandboxed bool
+	// Thumbnails is how many MiB the reader's covers may take on the disk.
+	Thumbnails int64
 }
 
 // SettingError names the setting that is wrong, what is wrong with it and what
@@ -259,6 +270,14 @@ func Load(environ []string, uid int, home string) (Config, error) {
 	}
 	if c.Chromium = env[Chromium]; c.Chromium != "" && !filepath.IsAbs(c.Chromium) {
 		return Config{}, wrong(Chromium, "%q is not an absolute path", c.Chromium)
+	}
+	c.Thumbnails = defaultThumbnails
+	if v := env[Thumbnails]; v != "" {
+		n, err := strconv.ParseInt(v, 10, 32)
+		if err != nil || n < minThumbnails {
+			return Config{}, wrong(Thumbnails, "%q is not a number of MiB, %d or more", v, minThumbnails)
+		}
+		c.Thumbnails = n
 	}
 	for name, to := range map[string]*bool{ChromiumUnsandboxed: &c.ChromiumUnsandboxed, PlainHTTP: &c.PlainHTTP} {
 		switch v := env[name]; v {

@@ -65,6 +65,8 @@ func TestWrongSettingIsNamed(t *testing.T) {
 		{"MANGROVE_TRUSTED_PROXIES=0.0.0.0/0", TrustedProxies, "everybody"},
 		{"MANGROVE_CLAIM_FROM=home", ClaimFrom, "home"},
 		{"MANGROVE_PLAIN_HTTP=true", PlainHTTP, "yes or no"},
+		{"MANGROVE_THUMBNAILS=1GB", Thumbnails, "MiB"},
+		{"MANGROVE_THUMBNAILS=3", Thumbnails, "16 or more"},
 		{"MANGROVE_CHROMIUM_UNSANDBOXED=1", ChromiumUnsandboxed, "yes or no"},
 	}
 	for _, tt := range tests {

@@ -21,9 +21,9 @@ var axe string
 func pagesToSee(series, chapter string) []struct{ name, path string } {
 	return []struct{ name, path string }{
 		{"home", "/"}, {"library", "/library"}, {"series", series}, {"read", chapter + "?page=2"}, {"search", "/search?q=pepper"},
-		{"add", "/add"}, {"saved", "/saved"}, {"me", "/me"}, {"worklist", "/worklist"}, {"lanes", "/lanes"}, {"scraper", "/settings/scraper"},
+		{"add", "/add"}, {"saved", "/saved"}, {"me", "/me"}, {"move-in", "/move-in"}, {"worklist", "/worklist"}, {"lanes", "/lanes"}, {"scraper", "/settings/scraper"},
 		{"job", "/jobs/1"}, {"incidents", "/incidents"}, {"health", "/settings/health"}, {"people", "/settings/people"},
-		{"notifications", "/settings/notifications"}, {"move", "/sites/sample/pepper-and-carrot/move"}, {"nothing", "/nowhere"},
+		{"notifications", "/settings/notifications"}, {"unreadable", "/settings/scraper/unreadable"}, {"move", "/sites/sample/pepper-and-carrot/move"}, {"nothing", "/nowhere"},
 	}
 }
 

@@ -189,7 +189,7 @@ func (v *visitor) readsKeys() {
 	v.press('m')
 	v.open("/library")
 	v.press('?')
-	v.says("other pages have theirs", `() => document.querySelector('dialog[open] h3')?.textContent === 'Everywhere'`)
+	v.says("other pages have theirs", `() => [...document.querySelectorAll('dialog[open] h3')].map((h) => h.textContent).join() === 'On this page: Library,Everywhere,Reading'`)
 	v.click(`dialog .switch`)
 	v.press(input.Escape)
 	v.press('?')
@@ -339,19 +339,20 @@ func (v *visitor) readsAStrip(href string) {
 		seen.observe({ type: 'layout-shift' });
 		const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
 		const height = document.documentElement.scrollHeight;
-		let most = 0, grown = 0, shown = 0, painted = 0;
+		let most = 0, grown = 0, shown = 0, painted = 0, largest = 0;
 		for (let y = 0; y < height; y += innerHeight * 1.5) {
 			scrollTo({ top: y, behavior: 'instant' });
 			await frame(); await frame();
 			most = Math.max(most, document.querySelectorAll('#stage .slot.loaded').length);
 			painted = Math.max(painted, [...document.querySelectorAll('#stage .slices canvas')].reduce((n, c) => n + c.width * c.height * 4, 0));
+			largest = Math.max(largest, ...[...document.querySelectorAll('#stage canvas')].map((c) => c.width * c.height));
 			grown = Math.max(grown, Math.abs(document.documentElement.scrollHeight - height));
 			shown += document.querySelectorAll('#stage .slot.loaded').length > 0 ? 1 : 0;
 		}
 		seen.disconnect();
 		const slots = [...document.querySelectorAll('.slot')].map((s) => s.getBoundingClientRect());
 		const gap = Math.max(...slots.slice(1).map((r, i) => Math.abs(r.top - slots[i].bottom)));
-		return { most, grown, shown, gap, shifts, height, painted };
+		return { most, grown, shown, gap, shifts, height, painted, largest };
 	}`)
 	if n := got.Get("most").Int(); n < 1 || n > 5 {
 		v.t.Errorf("up to %d pages of 64 MB are live at once, want at most 5", n)
@@ -359,6 +360,9 @@ func (v *visitor) readsAStrip(href string) {
 	// Of each, the slices that are near are painted and no others.
 	if n := got.Get("painted").Num(); n == 0 || n > 40e6 {
 		v.t.Errorf("up to %.0f MB of slices are painted at once, want some and at most 40", n/1e6)
+	}
+	if n := got.Get("largest").Int(); n > 16_777_216 {
+		v.t.Errorf("a slice of %d pixels is more than some phones show", n)
 	}
 	if got.Get("grown").Num() != 0 || len(got.Get("shifts").Arr()) != 0 || got.Get("gap").Num() > 0.02 || got.Get("shown").Int() < 10 {
 		v.t.Errorf("the strip moved or has gaps: %s", got.JSON("", ""))

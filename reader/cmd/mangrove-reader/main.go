@@ -31,6 +31,15 @@ func main() {
 		}
 		os.Exit(exitCode(err))
 	}
+	// What an operator asks for on the command line.
+	if len(os.Args) > 1 && (os.Args[1] == "import" || os.Args[1] == "export") {
+		err := move(ctx, os.Args[1], os.Args[2:], os.Stdout)
+		stop()
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "mangrove-reader:", err)
+		}
+		os.Exit(moveCode(err))
+	}
 	// A closed terminal is no reason to stop serving (F61).
 	signal.Ignore(syscall.SIGHUP)
 	// Without its supervisor nobody would notice what becomes of it (SUP-8).

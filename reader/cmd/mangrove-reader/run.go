@@ -27,6 +27,7 @@ import (
 	"mangrove/reader/internal/account"
 	"mangrove/reader/internal/catalog"
 	"mangrove/reader/internal/follow"
+	"mangrove/reader/internal/moving"
 	"mangrove/reader/internal/notify"
 	"mangrove/reader/internal/pages"
 	"mangrove/reader/internal/scraperclient"
@@ -107,7 +108,11 @@ func run(ctx context.Context, stderr io.Writer) error {
 	}
 	defer func() { _ = scraper.Close() }()
 	files := pages.NewLibrary(cfg.LibraryDir)
-	covers := pages.NewCovers(filepath.Join(cfg.DataDir, "reader", "covers"), picture.NewDecoder(2))
+	unpacked := pages.NewUnpacked(filepath.Join(cfg.DataDir, "reader", "unpacked"), pages.UnpackedLimit)
+	defer unpacked.Close()
+	files.UnpackInto(unpacked)
+	covers := pages.NewCovers(filepath.Join(cfg.DataDir, "reader", "covers"), cfg.Thumbnails<<20, picture.NewDecoder(2))
+	uploads := pages.NewUploads(filepath.Join(cfg.DataDir, "reader", "collection-covers"), picture.NewDecoder(1))
 	follower := catalog.NewFollower(st, scraper, files, log)
 	follows := follow.New(st, scraper, log)
 	told := notify.New(st, scraper, parkedFile(cfg), log)
@@ -124,8 +129,8 @@ func run(ctx context.Context, stderr io.Writer) error {
 	defer stopWork()
 	stopping := make(chan struct{})
 	site, err := web.New(web.Options{
-		Accounts: accounts, Shelves: st, Scraper: scraper, Follows: follows, Notify: told,
-		Catalog: follower, Database: db, Files: files, Covers: covers, Hosts: cfg.Hosts,
+		Accounts: accounts, Shelves: st, Scraper: scraper, Follows: follows, Notify: told, Moving: moving.New(st, scraper, follows),
+		Catalog: follower, Database: db, Files: files, Covers: covers, Uploads: uploads, Hosts: cfg.Hosts,
 		Standing: func() (standing.Report, error) { return standing.Read(cfg.StatusFile()) }, Log: log, Stopping: stopping,
 		BasePath: cfg.BasePath, TrustedProxies: cfg.TrustedProxies, PlainHTTP: cfg.PlainHTTP, ClaimFrom: cfg.ClaimFrom, Issuer: vouches, AdmitMembers: cfg.Issuer.Admit == config.AdmitMembers, Measure: requests.Measure,
 	})
@@ -155,7 +160,7 @@ func run(ctx context.Context, stderr io.Writer) error {
 		jobs.Go(func() { follower.Run(work) })
 		jobs.Go(func() { follows.Run(work) })
 		jobs.Go(func() { told.Run(work) })
-		jobs.Go(func() { prune(work, st, log) })
+		jobs.Go(func() { prune(work, st, uploads, log) })
 		jobs.Go(func() {
 			scraper.Run(work, scraperclient.Heard{
 				Library: func(string, int64) { follower.Wake() },
@@ -211,9 +216,14 @@ func tellParked(ctx context.Context, args []string) error {
 	return notify.TellParked(ctx, parkedFile(cfg), args[0], args[1])
 }
 
-// prune removes sign-ins and codes that have ended, now and then.
-func prune(ctx context.Context, st *store.Store, log *zap.Logger) {
+// prune removes sign-ins and codes that have ended and covers that nothing uses, now and then.
+func prune(ctx context.Context, st *store.Store, uploads *pages.Uploads, log *zap.Logger) {
 	for {
+		if used, err := st.CollectionCovers(ctx); err == nil {
+			if err := uploads.Sweep(used, time.Now()); err != nil {
+				log.Debug("covers that nothing uses could not be removed", zap.Error(err))
+			}
+		}
 		if err := st.PruneAccounts(ctx); err != nil && ctx.Err() == nil {
 			log.Debug("sign-ins that have ended could not be removed", zap.Error(err))
 		}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"mangrove/internal/unreadable"
 )
 
 // Title is one Series in the catalog.
@@ -46,10 +48,22 @@ type Book struct {
 	RemovedAt   time.Time
 	// Missing are the numbers, from 1, of the Site's pages that the file is without.
 	Missing []int32
+	// Why is the reason that its file cannot be read, "" when it can.
+	Why unreadable.Reason
 }
 
-// Here reports whether the file is in the library now.
-func (b Book) Here() bool { return b.RemovedAt.IsZero() }
+// Here reports whether the book can be read now: its file is in the library, and
+// can be read.
+func (b Book) Here() bool { return b.RemovedAt.IsZero() && b.Why == "" }
+
+// Unreadable reports whether its file is in the library and cannot be read.
+func (b Book) Unreadable() bool { return b.RemovedAt.IsZero() && b.Why != "" }
+
+// Refused is a book that cannot be read, with the title it belongs to.
+type Refused struct {
+	Book
+	TitleName string
+}
 
 // Page is where one page lies in its book's file. Position counts from 0.
 type Page struct {
@@ -148,4 +162,13 @@ type Card struct {
 	Cover string
 	// Page and Pages tell how far the book being read is; Pages 0 means none is.
 	Page, Pages int
+	// ReadAt is when the person last read in it, zero for never.
+	ReadAt time.Time
+	// Finished counts the books that the person has read to the end.
+	Finished int
+	// Gone counts books that the library had and that are not there now, Unreadable
+	// those of Books whose file cannot be read.
+	Gone, Unreadable int
+	// Place is where the card stands in the order it was asked for.
+	Place Place
 }

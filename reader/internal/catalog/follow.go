@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"mangrove/internal/fault"
+	"mangrove/internal/unreadable"
 	"mangrove/reader/internal/scraperclient"
 )
 
@@ -18,11 +19,12 @@ type Cursor struct {
 }
 
 // Entry is one change with the pages found in its file. Pages is nil when the
-// file could not be read: the book is known all the same, and its pages are
-// looked for again when someone opens it.
+// file could not be read: the book is known all the same. Why is the reason, "" when
+// the disk was to blame: its pages are then looked for again when someone opens it.
 type Entry struct {
 	scraperclient.Change
 	Pages []Page
+	Why   unreadable.Reason
 }
 
 // Batch is what one transaction applies.
@@ -165,8 +167,8 @@ func (f *Follower) CatchUp(ctx context.Context) error {
 }
 
 func (f *Follower) entry(ctx context.Context, c scraperclient.Change) (Entry, error) {
-	e := Entry{Change: c}
-	if c.Removed {
+	e := Entry{Change: c, Why: unreadable.Known(c.Unreadable)}
+	if c.Removed || e.Why != "" {
 		return e, nil
 	}
 	if done, err := f.store.Indexed(ctx, c.Series.Key, c.Chapter.ID, c.Fingerprint, c.Path); err != nil || done {
@@ -177,8 +179,9 @@ func (f *Follower) entry(ctx context.Context, c scraperclient.Change) (Entry, er
 		if ctx.Err() != nil {
 			return e, ctx.Err()
 		}
-		// A later change may say that the file is gone; if not, opening the
-		// chapter tries again.
+		// A look at every page may find what the list did not show. Else a later change
+		// may say that the file is gone; if not, opening the chapter tries again.
+		e.Why = unreadable.Of(err)
 		f.zap.Warn("a chapter's file could not be read", zap.String("path", c.Path), zap.Error(err))
 		return e, nil
 	}

@@ -70,7 +70,7 @@ func (s *Service) Follow(ctx context.Context, w Wish) error {
 	if err != nil {
 		return err
 	}
-	s.send(ctx, change)
+	s.Send(ctx, change)
 	return nil
 }
 
@@ -80,7 +80,7 @@ func (s *Service) Unfollow(ctx context.Context, userID int64, key scraperclient.
 	if err != nil {
 		return err
 	}
-	s.send(ctx, change)
+	s.Send(ctx, change)
 	return nil
 }
 
@@ -108,11 +108,13 @@ func (s *Service) Move(ctx context.Context, key scraperclient.Key, address strin
 	if err != nil {
 		return to, err
 	}
-	s.send(ctx, change)
+	s.Send(ctx, change)
 	return to, nil
 }
 
-func (s *Service) send(ctx context.Context, change scraperclient.FollowChange) {
+// Send tells the scraper of a change that is stored. One that is away hears of it
+// with the whole set.
+func (s *Service) Send(ctx context.Context, change scraperclient.FollowChange) {
 	if change.Revision == 0 {
 		return
 	}

@@ -43,20 +43,53 @@ type Decoder interface {
 	Decode(ctx context.Context, data []byte) (image.Image, error)
 }
 
-// Covers makes covers once and keeps them as files.
+// Covers makes covers once and keeps them as files, within a limit. A page never
+// waits for one: what is not made in a moment is made behind it, and asked for again.
 type Covers struct {
-	dir     string
+	store   *coverStore
 	decoder Decoder
 	// slots bounds how many are made at once: a library page asks for many.
 	slots chan struct{}
+	// patience is how long a request waits for its cover.
+	patience time.Duration
 
 	mu     sync.Mutex
-	making map[string]chan struct{}
+	making map[string]*making
 }
 
-// NewCovers keeps covers in dir, made when first needed.
-func NewCovers(dir string, decoder Decoder) *Covers {
-	return &Covers{dir: dir, decoder: decoder, slots: make(chan struct{}, 2), making: map[string]chan struct{}{}}
+// making is a cover under way; err is set before done is closed.
+type making struct {
+	done chan struct{}
+	err  error
+}
+
+const (
+	// patience is short: a browser has six connections, and pictures that wait would
+	// hold up the next page.
+	patience = 250 * time.Millisecond
+	// patient is how long a program waits that is no browser, and would not ask again.
+	patient = 10 * time.Second
+	// mostWaiting bounds how many covers wait to be made. Who asks for more is told to
+	// come back.
+	mostWaiting = 300
+	// makingTime bounds one cover, its source included.
+	makingTime = 2 * time.Minute
+	// noCover ends the name of a file that says that no cover can be made.
+	noCover = ".none"
+)
+
+// NotYetError means that a cover is being made and will be there when it is asked
+// for again.
+type NotYetError struct{}
+
+func (*NotYetError) Error() string { return "the cover is being made" }
+
+// NewCovers keeps covers in dir, made when first needed, in at most limit bytes; 0
+// is no limit.
+func NewCovers(dir string, limit int64, decoder Decoder) *Covers {
+	return &Covers{
+		store: &coverStore{dir: dir, limit: limit}, decoder: decoder, slots: make(chan struct{}, 2), patience: patience, making: make(map[string]*making),
+	}
 }
 
 // Source answers the bytes of the image a cover is made from.
@@ -64,19 +97,11 @@ type Source func(ctx context.Context) ([]byte, error)
 
 // PageSource reads one page of a book.
 func (l *Library) PageSource(p catalog.Placed) Source {
-	return func(context.Context) ([]byte, error) {
+	return func(ctx context.Context) ([]byte, error) {
 		if p.Stored {
 			return l.readStored(p)
 		}
-		f, archive, err := l.archive(p.Path)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = f.Close() }()
-		if p.Position >= len(archive.Pages) {
-			return nil, fault.Newf(fault.NotFound, "read", p.Path, "page %d", p.Position)
-		}
-		content, err := archive.OpenPage(p.Position)
+		content, err := l.open(ctx, p)
 		if err != nil {
 			return nil, err
 		}
@@ -110,10 +135,14 @@ func (c *Covers) Serve(w http.ResponseWriter, r *http.Request, key string, width
 	}
 	sum := sha256.Sum256([]byte(key))
 	base := hex.EncodeToString(sum[:])
-	path := filepath.Join(c.dir, base+"-"+strconv.Itoa(width)+".jpg")
+	path := c.path(base, width)
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := c.once(r.Context(), base, source); err != nil {
+		wait := patient
+		if r.Header.Get("Sec-Fetch-Dest") == "image" {
+			wait = c.patience
+		}
+		if err := c.await(r.Context(), base, wait, source); err != nil {
 			return err
 		}
 		f, err = os.Open(path)
@@ -122,6 +151,9 @@ func (c *Covers) Serve(w http.ResponseWriter, r *http.Request, key string, width
 		return durable.Classify("open", path, err)
 	}
 	defer func() { _ = f.Close() }()
+	if info, err := f.Stat(); err == nil {
+		c.store.look(path, info)
+	}
 	Guard(w.Header(), "image/jpeg")
 	w.Header().Set("ETag", `"`+base[:32]+"-"+strconv.Itoa(width)+`"`)
 	w.Header().Set("Cache-Control", immutable)
@@ -129,43 +161,72 @@ func (c *Covers) Serve(w http.ResponseWriter, r *http.Request, key string, width
 	return nil
 }
 
-// once makes both widths of one cover, however many ask for it meanwhile.
-func (c *Covers) once(ctx context.Context, base string, source Source) error {
-	for {
-		c.mu.Lock()
-		busy, ok := c.making[base]
-		if !ok {
-			break
-		}
-		c.mu.Unlock()
-		select {
-		case <-busy:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		if _, err := os.Stat(filepath.Join(c.dir, base+"-"+strconv.Itoa(SmallCover)+".jpg")); err == nil {
-			return nil
-		}
+func (c *Covers) path(base string, width int) string {
+	return filepath.Join(c.store.dir, base+"-"+strconv.Itoa(width)+".jpg")
+}
+
+// await has both widths of a cover made once, however many ask for it, and waits a
+// moment for it. NotYetError is in the chain when that was not enough.
+func (c *Covers) await(ctx context.Context, base string, wait time.Duration, source Source) error {
+	none := filepath.Join(c.store.dir, base+noCover)
+	if info, err := os.Stat(none); err == nil {
+		c.store.look(none, info)
+		return fault.Newf(fault.NotFound, "make", "a cover", "it was tried before")
 	}
-	done := make(chan struct{})
-	c.making[base] = done
+	c.mu.Lock()
+	m, under := c.making[base]
+	if !under {
+		if len(c.making) >= mostWaiting {
+			c.mu.Unlock()
+			return &NotYetError{}
+		}
+		m = &making{done: make(chan struct{})}
+		c.making[base] = m
+		// It is made to its end, also when nobody waits for it any more.
+		go c.run(context.WithoutCancel(ctx), base, source, m)
+	}
 	c.mu.Unlock()
-	defer func() {
-		c.mu.Lock()
-		delete(c.making, base)
-		c.mu.Unlock()
-		close(done)
-	}()
+	enough := time.NewTimer(wait)
+	defer enough.Stop()
 	select {
-	case c.slots <- struct{}{}:
-		defer func() { <-c.slots }()
+	case <-m.done:
+		return m.err
+	case <-enough.C:
+		return &NotYetError{}
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	return c.make(ctx, base, source)
+}
+
+func (c *Covers) run(ctx context.Context, base string, source Source, m *making) {
+	ctx, cancel := context.WithTimeout(ctx, makingTime)
+	defer cancel()
+	c.slots <- struct{}{}
+	defer func() {
+		<-c.slots
+		if p := recover(); p != nil {
+			m.err = fault.Newf(fault.Unknown, "make", "a cover", "panic: %v", p)
+		}
+		c.mu.Lock()
+		delete(c.making, base)
+		c.mu.Unlock()
+		close(m.done)
+	}()
+	if _, err := os.Stat(c.path(base, SmallCover)); err == nil {
+		return // it was made while this one waited
+	}
+	if m.err = c.make(ctx, base, source); fault.Is(m.err, fault.Page) {
+		// The picture is what it is, and so is the answer: it is not tried again.
+		if err := durable.WriteFile(filepath.Join(c.store.dir, base+noCover), []byte(m.err.Error()), 0o600); err == nil {
+			c.store.added(block)
+		}
+	}
 }
 
 func (c *Covers) make(ctx context.Context, base string, source Source) error {
+	if err := os.MkdirAll(c.store.dir, 0o700); err != nil {
+		return durable.Classify("create", c.store.dir, err)
+	}
 	data, err := source(ctx)
 	if err != nil {
 		return err
@@ -182,10 +243,8 @@ func (c *Covers) make(ctx context.Context, base string, source Source) error {
 		// the mark in its place.
 		return fault.New(fault.Page, "make", "a cover", err)
 	}
-	if err := os.MkdirAll(c.dir, 0o700); err != nil {
-		return durable.Classify("create", c.dir, err)
-	}
 	crop := coverCrop(img.Bounds())
+	var written int64
 	// The large one first: the small one is what tells others that all is made,
 	// and it is made of the large one, at a fraction of what the page would cost.
 	for _, width := range []int{LargeCover, SmallCover} {
@@ -195,11 +254,12 @@ func (c *Covers) make(ctx context.Context, base string, source Source) error {
 		if err := jpeg.Encode(&out, img, &jpeg.Options{Quality: coverQuality}); err != nil {
 			return fault.New(fault.Page, "make", "a cover", err)
 		}
-		path := filepath.Join(c.dir, base+"-"+strconv.Itoa(width)+".jpg")
-		if err := durable.WriteFile(path, out.Bytes(), 0o600); err != nil {
+		if err := durable.WriteFile(c.path(base, width), out.Bytes(), 0o600); err != nil {
 			return err
 		}
+		written += cost(int64(out.Len()))
 	}
+	c.store.added(written)
 	return nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"image"
 	_ "image/jpeg" // to look at the covers made
 	"io"
@@ -15,6 +17,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"mangrove/internal/fault"
 	"mangrove/internal/picture"
@@ -180,7 +183,7 @@ func TestCovers(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			c := pages.NewCovers(filepath.Join(t.TempDir(), "covers"), picture.NewDecoder(1))
+			c := pages.NewCovers(filepath.Join(t.TempDir(), "covers"), 0, picture.NewDecoder(1))
 			var made atomic.Int32
 			source := func(context.Context) ([]byte, error) {
 				made.Add(1)
@@ -212,7 +215,7 @@ func abs(n int) int { return max(n, -n) }
 
 func TestCoverSizesAreFixed(t *testing.T) {
 	t.Parallel()
-	c := pages.NewCovers(t.TempDir(), picture.NewDecoder(1))
+	c := pages.NewCovers(t.TempDir(), 0, picture.NewDecoder(1))
 	for _, width := range []int{0, -1, 321, 1 << 30} {
 		err := c.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil), "k", width, nil)
 		if !fault.Is(err, fault.NotFound) {
@@ -224,13 +227,153 @@ func TestCoverSizesAreFixed(t *testing.T) {
 func TestABrokenCoverIsNotKept(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	c := pages.NewCovers(dir, picture.NewDecoder(1))
+	c := pages.NewCovers(dir, 0, picture.NewDecoder(1))
 	err := c.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil), "k", pages.SmallCover,
 		func(context.Context) ([]byte, error) { return []byte("<svg onload=alert(1)>"), nil })
 	if err == nil {
 		t.Error("an SVG became a cover")
 	}
-	if left, _ := os.ReadDir(dir); len(left) != 0 {
-		t.Errorf("left behind: %v", left)
+	left, _ := os.ReadDir(dir)
+	for _, e := range left {
+		if filepath.Ext(e.Name()) == ".jpg" {
+			t.Errorf("left behind: %v", e)
+		}
+	}
+}
+
+// asked is what a browser asks for an image with.
+func asked() *http.Request {
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	r.Header.Set("Sec-Fetch-Dest", "image")
+	return r
+}
+
+func TestAPageNeverWaitsForACover(t *testing.T) {
+	t.Parallel()
+	c := pages.NewCovers(filepath.Join(t.TempDir(), "covers"), 0, picture.NewDecoder(1))
+	open := make(chan struct{})
+	source := func(context.Context) ([]byte, error) {
+		<-open
+		return pagestest.Page(t, 1, 40, 60), nil
+	}
+	ctx, gone := context.WithCancel(t.Context())
+	err := c.Serve(httptest.NewRecorder(), asked().WithContext(ctx), "k", pages.SmallCover, source)
+	var notYet *pages.NotYetError
+	if !errors.As(err, &notYet) {
+		t.Fatalf("a browser got %v, want that it is being made", err)
+	}
+	// Nobody waits any more, and it is made all the same.
+	gone()
+	close(open)
+	rec := httptest.NewRecorder()
+	if err := c.Serve(rec, httptest.NewRequest(http.MethodGet, "/", nil), "k", pages.SmallCover, source); err != nil || rec.Body.Len() == 0 {
+		t.Errorf("afterwards: %v, %d bytes", err, rec.Body.Len())
+	}
+}
+
+func TestABrokenPictureIsTriedOnce(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "covers")
+	var tried atomic.Int32
+	source := func(context.Context) ([]byte, error) { tried.Add(1); return []byte("<svg>"), nil }
+	for range 3 {
+		// Also by the program that starts next.
+		c := pages.NewCovers(dir, 0, picture.NewDecoder(1))
+		for range 3 {
+			if err := c.Serve(httptest.NewRecorder(), asked(), "k", pages.SmallCover, source); err == nil {
+				t.Error("an SVG became a cover")
+			}
+		}
+	}
+	if tried.Load() != 1 {
+		t.Errorf("tried %d times, want once", tried.Load())
+	}
+	// What was away is asked for again.
+	c := pages.NewCovers(dir, 0, picture.NewDecoder(1))
+	away := func(context.Context) ([]byte, error) { tried.Add(1); return nil, fault.New(fault.Away, "ask", "", nil) }
+	for range 2 {
+		if err := c.Serve(httptest.NewRecorder(), asked(), "other", pages.SmallCover, away); !fault.Is(err, fault.Away) {
+			t.Errorf("got %v", err)
+		}
+	}
+	if tried.Load() != 3 {
+		t.Errorf("one that was away was asked for %d times, want 2", tried.Load()-1)
+	}
+}
+
+func TestCoversStayWithinTheirLimit(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "covers")
+	const limit = 64 << 10
+	c := pages.NewCovers(dir, limit, picture.NewDecoder(1))
+	first := ""
+	for n := range 40 {
+		source := func(context.Context) ([]byte, error) { return pagestest.Page(t, n, 40, 60), nil }
+		if err := c.Serve(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil), fmt.Sprint(n), pages.SmallCover, source); err != nil {
+			t.Fatal(err)
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == 0 {
+			first = entries[0].Name()
+			old := time.Now().Add(-48 * time.Hour)
+			for _, e := range entries {
+				if err := os.Chtimes(filepath.Join(dir, e.Name()), old, old); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if size := int64(len(entries)) * 4096; size > limit+8192 {
+			t.Fatalf("after %d covers %d bytes lie there", n+1, size)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, first)); err == nil {
+		t.Error("the one that nobody looked at for longest is still there")
+	}
+}
+
+func TestUploads(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "kept")
+	u := pages.NewUploads(dir, picture.NewDecoder(1))
+	digest, err := u.Keep(t.Context(), pagestest.Page(t, 1, 900, 1300))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := httptest.NewRecorder()
+	if err := u.Serve(rec, asked(), digest); err != nil || rec.Header().Get("Content-Type") != "image/jpeg" {
+		t.Errorf("serving it: %v %v", err, rec.Header())
+	}
+	if cfg, _, err := image.DecodeConfig(rec.Body); err != nil || cfg.Width != pages.LargeCover {
+		t.Errorf("%+v %v", cfg, err)
+	}
+	for name, data := range map[string][]byte{
+		"nothing": nil, "an SVG": []byte("<svg xmlns='http://www.w3.org/2000/svg'/>"), "a cut picture": pagestest.Page(t, 1, 90, 130)[:200],
+		"too much": make([]byte, pages.MaxUpload+1),
+	} {
+		if _, err := u.Keep(t.Context(), data); !fault.Is(err, fault.Page) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, name := range []string{"", "../kept", strings.Repeat("a", 63), digest + ".jpg"} {
+		if err := u.Serve(httptest.NewRecorder(), asked(), name); !fault.Is(err, fault.NotFound) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	// What is in use stays, and what was just kept; the rest goes.
+	later := time.Now().Add(25 * time.Hour)
+	for _, tt := range []struct {
+		used []string
+		at   time.Time
+		left int
+	}{{nil, time.Now(), 1}, {[]string{digest}, later, 1}, {nil, later, 0}} {
+		if err := u.Sweep(tt.used, tt.at); err != nil {
+			t.Fatal(err)
+		}
+		if left, _ := os.ReadDir(dir); len(left) != tt.left {
+			t.Errorf("used %v: %d are left, want %d", tt.used, len(left), tt.left)
+		}
 	}
 }

@@ -47,15 +47,7 @@ func (l *Library) Serve(w http.ResponseWriter, r *http.Request, p catalog.Placed
 		http.ServeContent(w, r, "", time.Time{}, part)
 		return nil
 	}
-	f, archive, err := l.archive(p.Path)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = f.Close() }()
-	if p.Position >= len(archive.Pages) {
-		return fault.Newf(fault.NotFound, "serve", p.Path, "page %d", p.Position)
-	}
-	content, err := archive.OpenPage(p.Position)
+	content, err := l.forReading(r.Context(), p)
 	if err != nil {
 		return err
 	}
@@ -63,6 +55,10 @@ func (l *Library) Serve(w http.ResponseWriter, r *http.Request, p catalog.Placed
 	Guard(h, p.MediaType)
 	h.Set("ETag", etag)
 	h.Set("Cache-Control", immutable)
+	if f, ok := content.(io.ReadSeeker); ok {
+		http.ServeContent(w, r, "", time.Time{}, f)
+		return nil
+	}
 	if r.Header.Get("If-None-Match") == etag {
 		h.Del("Content-Type")
 		w.WriteHeader(http.StatusNotModified)

@@ -54,6 +54,7 @@ type Client struct {
 	conn  *grpc.ClientConn
 	api   scraperv1.ScraperServiceClient
 	queue scraperv1.QueueServiceClient
+	moves scraperv1.MovingServiceClient
 	log   *zap.Logger
 
 	mu       sync.Mutex
@@ -68,7 +69,8 @@ func New(socket string, log *zap.Logger) (*Client, error) {
 		return nil, fault.New(fault.Invalid, "open", "the scraper's socket", err)
 	}
 	return &Client{
-		conn: conn, api: scraperv1.NewScraperServiceClient(conn), queue: scraperv1.NewQueueServiceClient(conn), log: log,
+		conn: conn, api: scraperv1.NewScraperServiceClient(conn), queue: scraperv1.NewQueueServiceClient(conn),
+		moves: scraperv1.NewMovingServiceClient(conn), log: log,
 		presence: Presence{Away: true, Since: time.Now()},
 	}, nil
 }

@@ -112,6 +112,7 @@ func fromChange(c *scraperv1.LibraryChange) Change {
 		Revision: c.GetRevision(), Path: c.GetPath(), Removed: c.GetRemoved() || c.GetChapter().GetLibraryState() == "missing", Series: fromSeries(c.GetSeries()),
 		Chapter: fromChapter(c.GetChapter()), Pages: int(c.GetPages()), Size: c.GetSize(), Fingerprint: c.GetFingerprint(),
 		PublishedAt: when(c.GetPublishedAt()), Missing: c.GetMissingPages(), ReplacedBy: c.GetReplacedBy(),
+		Kind: c.GetKind(), Unreadable: c.GetUnreadable(),
 	}
 	// A tombstone may carry the key and the title alone.
 	out.Series.Key = fromKey(c.GetKey())

@@ -143,6 +143,10 @@ type Change struct {
 	Missing []int32
 	// ReplacedBy is the path of the file that took the place of a removed one, or "".
 	ReplacedBy string
+	// Kind is what holds the pages: "zip", "rar", "7z" or "folder".
+	Kind string
+	// Unreadable is the word for why it cannot be read, "" when it can.
+	Unreadable string
 }
 
 // Changes is one page of the change log.

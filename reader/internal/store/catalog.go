@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -34,10 +35,18 @@ func (s *Store) Apply(ctx context.Context, b catalog.Batch) error {
 		if tag.RowsAffected() != 1 {
 			return fault.Newf(fault.Stale, "apply", "the library's changes", "the cursor has moved")
 		}
+		var books []int64
 		for _, e := range b.Entries {
-			if err := s.applyEntry(ctx, tx, b.To.Epoch, e); err != nil {
+			book, err := s.applyEntry(ctx, tx, b.To.Epoch, e)
+			if err != nil {
 				return err
 			}
+			if book != 0 {
+				books = append(books, book)
+			}
+		}
+		if err := s.applyMarks(ctx, tx, books); err != nil {
+			return err
 		}
 		if !b.Whole {
 			return nil
@@ -47,44 +56,53 @@ func (s *Store) Apply(ctx context.Context, b catalog.Batch) error {
 	})
 }
 
-func (s *Store) applyEntry(ctx context.Context, tx pgx.Tx, epoch string, e catalog.Entry) error {
+// applyEntry stores one change and answers the book that is here now, 0 for none.
+func (s *Store) applyEntry(ctx context.Context, tx pgx.Tx, epoch string, e catalog.Entry) (bookID int64, err error) {
 	if e.Removed && e.ReplacedBy != "" {
 		if _, err := tx.Exec(ctx, s.sql.Get("ReplaceBook"), e.Series.Site, e.Series.SeriesID, e.Path, e.ReplacedBy); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	if e.Removed {
 		// One that was replaced is no longer found by its old path.
 		_, err := tx.Exec(ctx, s.sql.Get("RemoveBook"), e.Series.Site, e.Series.SeriesID, e.Chapter.ID, epoch, e.Path)
-		return err
+		return 0, err
 	}
 	t, c := e.Series, e.Chapter
-	var titleID, bookID int64
+	var titleID int64
 	if _, err := tx.Exec(ctx, s.sql.Get("RekeyTitleOfFile"), e.Path, t.Site, t.SeriesID); err != nil {
-		return err
+		return 0, err
 	}
-	err := tx.QueryRow(ctx, s.sql.Get("SaveTitle"), t.Site, t.SeriesID, t.Title, t.NativeTitle, list(t.Authors), t.Description, t.URL,
+	err = tx.QueryRow(ctx, s.sql.Get("SaveTitle"), t.Site, t.SeriesID, t.Title, t.NativeTitle, list(t.Authors), t.Description, t.URL,
 		oneOf(t.Status, "ongoing", "completed", "hiatus", "cancelled"), list(t.Tags), t.License, t.SiteName,
 		oneOf(t.Direction, "ltr", "rtl", "strip")).Scan(&titleID)
 	if err != nil {
-		return err
+		return 0, err
+	}
+	if _, err := tx.Exec(ctx, s.sql.Get("MoveBookOfFile"), titleID, e.Path, c.ID, e.Fingerprint); err != nil {
+		return 0, err
 	}
 	if _, err := tx.Exec(ctx, s.sql.Get("RepointBook"), titleID, e.Path, c.ID); err != nil {
-		return err
+		return 0, err
 	}
 	count := max(e.Change.Pages, 1)
 	if len(e.Pages) > 0 {
 		count = len(e.Pages)
 	}
 	err = tx.QueryRow(ctx, s.sql.Get("SaveBook"), titleID, c.ID, e.Path, catalog.Decimal(c.Number), catalog.Decimal(c.Volume), c.Title,
-		c.Language, list(c.Groups), c.SourceOrder, count, e.Size, e.Fingerprint, e.PublishedAt, epoch, list(e.Missing)).Scan(&bookID)
+		c.Language, list(c.Groups), c.SourceOrder, count, e.Size, e.Fingerprint, e.PublishedAt, epoch, list(e.Missing),
+		cmp.Or(oneOf(e.Kind, "rar", "7z", "folder"), "zip"), string(e.Why)).Scan(&bookID)
 	if err != nil {
-		return err
+		return 0, err
+	}
+	if e.Why != "" {
+		// Places stay as they are for when it can be read again.
+		return bookID, nil
 	}
 	if _, err := tx.Exec(ctx, s.sql.Get("KeepPlaces"), bookID); err != nil || len(e.Pages) == 0 {
-		return err
+		return bookID, err
 	}
-	return s.savePages(ctx, tx, bookID, e.Pages)
+	return bookID, s.savePages(ctx, tx, bookID, e.Pages)
 }
 
 // SaveIndex stores the pages found later in a file that could not be read when
@@ -144,8 +162,27 @@ func (s *Store) Book(ctx context.Context, id int64) (catalog.Book, error) {
 func bookFields(b *catalog.Book) []any {
 	return []any{
 		&b.ID, &b.TitleID, &b.ChapterID, &b.Path, &b.Number, &b.Volume, &b.Name, &b.Language, &b.Groups, &b.SourceOrder,
-		&b.PageCount, &b.Size, &b.Fingerprint, &b.PublishedAt, (*maybeTime)(&b.RemovedAt), &b.Missing,
+		&b.PageCount, &b.Size, &b.Fingerprint, &b.PublishedAt, (*maybeTime)(&b.RemovedAt), &b.Missing, &b.Why,
 	}
+}
+
+// Refused lists the books that cannot be read, by title and in reading order.
+func (s *Store) Refused(ctx context.Context, limit int) ([]catalog.Refused, error) {
+	rows, err := s.pool.Query(ctx, s.sql.Get("Refused"), limit)
+	if err != nil {
+		return nil, wrap("list", "the files that cannot be read", err)
+	}
+	books, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r catalog.Refused, err error) {
+		err = row.Scan(append(bookFields(&r.Book), &r.TitleName)...)
+		return r, err
+	})
+	return books, wrap("list", "the files that cannot be read", err)
+}
+
+// CountRefused counts the books that cannot be read.
+func (s *Store) CountRefused(ctx context.Context) (n int, err error) {
+	err = s.pool.QueryRow(ctx, s.sql.Get("CountRefused")).Scan(&n)
+	return n, wrap("count", "the files that cannot be read", err)
 }
 
 // Pages answers the pages of a book in order; none when its file was never read.

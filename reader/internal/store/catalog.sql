@@ -9,7 +9,7 @@ UPDATE library_cursor SET epoch = $1, revision = $2 WHERE epoch = $3 AND revisio
 -- name: Indexed
 SELECT EXISTS (
     SELECT FROM titles t JOIN books b ON b.title_id = t.id
-    WHERE t.site = $1 AND t.series_id = $2 AND b.chapter_id = $3 AND b.fingerprint = $4 AND b.path = $5
+    WHERE t.site = $1 AND t.series_id = $2 AND b.chapter_id = $3 AND b.fingerprint = $4 AND b.path = $5 AND b.unreadable = ''
       AND (SELECT count(*) FROM pages p WHERE p.book_id = b.id) = b.page_count);
 
 -- name: SaveTitle
@@ -37,8 +37,16 @@ WHERE t.site = $1 AND t.series_id = $2 AND NOT EXISTS (SELECT FROM titles o WHER
 -- The same, told by a file that is known under the old name.
 UPDATE titles t SET site = $2, series_id = $3
 FROM books b
-WHERE b.path = $1 AND b.title_id = t.id AND (t.site, t.series_id) <> ($2, $3)
+WHERE b.path = $1 AND b.title_id = t.id AND (t.site, t.series_id) <> ($2, $3) AND 'local' NOT IN (t.site, $2)
   AND NOT EXISTS (SELECT FROM titles o WHERE o.site = $2 AND o.series_id = $3);
+
+-- name: MoveBookOfFile
+-- A file of another program that became a chapter of a Series, or the other way
+-- about: this book alone goes there, with what was read of it.
+UPDATE books b SET title_id = $1, chapter_id = $3
+FROM titles f, titles t
+WHERE b.path = $2 AND b.fingerprint = $4 AND b.removed_at IS NULL AND f.id = b.title_id AND t.id = $1 AND f.id <> t.id AND 'local' IN (f.site, t.site)
+  AND NOT EXISTS (SELECT FROM books o WHERE o.title_id = $1 AND o.chapter_id = $3);
 
 -- name: RepointBook
 -- One file under a new chapter id: the book and what was read of it stay.
@@ -48,13 +56,14 @@ WHERE b.title_id = $1 AND b.path = $2 AND b.chapter_id <> $3
 
 -- name: SaveBook
 INSERT INTO books (title_id, chapter_id, path, number, volume, name, language, groups, source_order, page_count, size, fingerprint, published_at, epoch,
-                   missing_pages)
-VALUES ($1, $2, $3, nullif($4::text, '')::numeric, nullif($5::text, '')::numeric, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+                   missing_pages, kind, unreadable)
+VALUES ($1, $2, $3, nullif($4::text, '')::numeric, nullif($5::text, '')::numeric, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
 ON CONFLICT (title_id, chapter_id) DO UPDATE
 SET path = excluded.path, number = excluded.number, volume = excluded.volume, name = excluded.name, language = excluded.language,
-    groups = excluded.groups, source_order = excluded.source_order, page_count = excluded.page_count, size = excluded.size,
+    groups = excluded.groups, source_order = excluded.source_order,
+    page_count = CASE WHEN excluded.unreadable = '' THEN excluded.page_count ELSE books.page_count END, size = excluded.size,
     fingerprint = excluded.fingerprint, published_at = excluded.published_at, epoch = excluded.epoch, removed_at = NULL,
-    missing_pages = excluded.missing_pages
+    missing_pages = excluded.missing_pages, kind = excluded.kind, unreadable = excluded.unreadable
 RETURNING id;
 
 -- name: KeepPlaces
@@ -89,7 +98,19 @@ FROM unnest($2::integer[], $3::text[], $4::bigint[], $5::bigint[], $6::boolean[]
     AS p (position, name, byte_offset, size, stored, media_type, width, height);
 
 -- name: SetPageCount
-UPDATE books SET page_count = $2 WHERE id = $1;
+UPDATE books SET page_count = $2, unreadable = '' WHERE id = $1;
+
+-- name: Refused
+-- Books that cannot be read, by title and in reading order.
+SELECT b.id, b.title_id, b.chapter_id, b.path, coalesce(trim_scale(b.number)::text, ''), coalesce(trim_scale(b.volume)::text, ''), b.name, b.language,
+    b.groups, b.source_order, b.page_count, b.size, b.fingerprint, b.published_at, b.removed_at, b.missing_pages, b.unreadable, t.title
+FROM books b JOIN titles t ON t.id = b.title_id
+WHERE b.unreadable <> '' AND b.removed_at IS NULL
+ORDER BY t.title, t.id, b.number NULLS LAST, b.source_order DESC, b.id
+LIMIT $1;
+
+-- name: CountRefused
+SELECT count(*) FROM books WHERE unreadable <> '' AND removed_at IS NULL;
 
 -- name: Title
 SELECT id, site, series_id, title, native_title, authors, description, url, status, tags, license, site_name, reading_direction, added_at
@@ -101,20 +122,20 @@ FROM titles WHERE site = $1 AND series_id = $2;
 
 -- name: Book
 SELECT id, title_id, chapter_id, path, coalesce(trim_scale(number)::text, ''), coalesce(trim_scale(volume)::text, ''), name, language,
-    groups, source_order, page_count, size, fingerprint, published_at, removed_at, missing_pages
+    groups, source_order, page_count, size, fingerprint, published_at, removed_at, missing_pages, unreadable
 FROM books WHERE id = $1;
 
 -- name: Pages
 SELECT position, name, byte_offset, size, stored, media_type, width, height FROM pages WHERE book_id = $1 ORDER BY position;
 
 -- name: Page
-SELECT b.path, b.fingerprint, b.removed_at IS NULL, p.position, p.name, p.byte_offset, p.size, p.stored, p.media_type, p.width, p.height
+SELECT b.path, b.fingerprint, b.removed_at IS NULL AND b.unreadable = '', p.position, p.name, p.byte_offset, p.size, p.stored, p.media_type, p.width, p.height
 FROM pages p JOIN books b ON b.id = p.book_id
 WHERE p.book_id = $1 AND p.position = $2;
 
 -- name: CoverBook
 -- The book whose first page is the cover: the first in reading order.
 SELECT b.id, b.fingerprint FROM books b JOIN pages p ON p.book_id = b.id AND p.position = 0
-WHERE b.title_id = $1 AND b.removed_at IS NULL
+WHERE b.title_id = $1 AND b.removed_at IS NULL AND b.unreadable = ''
 ORDER BY b.number NULLS LAST, b.source_order DESC, b.id
 LIMIT 1;

@@ -10,7 +10,7 @@ import (
 	"mangrove/reader/internal/scraperclient"
 )
 
-func TestMatching(t *testing.T) {
+func TestFind(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	ctx := context.Background()
@@ -45,7 +45,7 @@ func TestMatching(t *testing.T) {
 		{"nothing but space", " \t ", u.ID, nil},
 		{"somebody else's follow", "witches", o, nil},
 	} {
-		cards, err := s.Matching(ctx, tt.user, tt.query)
+		cards, err := s.Find(ctx, tt.user, tt.query)
 		if err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}

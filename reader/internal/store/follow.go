@@ -43,6 +43,9 @@ func (s *Store) Rekey(ctx context.Context, from, to scraperclient.Key) (scraperc
 		if err != nil {
 			return 0, err
 		}
+		if _, err := tx.Exec(ctx, s.sql.Get("RekeyImported"), from.Site, from.SeriesID, to.Site, to.SeriesID); err != nil {
+			return 0, err
+		}
 		title, err := tx.Exec(ctx, s.sql.Get("RekeyTitle"), from.Site, from.SeriesID, to.Site, to.SeriesID)
 		return dropped.RowsAffected() + moved.RowsAffected() + title.RowsAffected(), err
 	})
@@ -104,10 +107,7 @@ func (s *Store) Wanted(ctx context.Context) (scraperclient.FollowChange, error) 
 	if err != nil {
 		return out, wrap("read", "the follows", err)
 	}
-	out.Follows, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (f scraperclient.Follow, err error) {
-		err = row.Scan(&f.Site, &f.SeriesID, &f.Download, &f.Languages, &f.URL, &f.Title)
-		return f, err
-	})
+	out.Follows, err = pgx.CollectRows(rows, scanFollow)
 	return out, wrap("read", "the follows", err)
 }
 

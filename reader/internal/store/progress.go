@@ -7,7 +7,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"mangrove/internal/fault"
-	"mangrove/reader/internal/catalog"
 	"mangrove/reader/internal/progress"
 )
 
@@ -56,18 +55,4 @@ func (s *Store) RecentTitles(ctx context.Context, userID int64, limit int) ([]in
 	}
 	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	return ids, wrap("list", "the titles read last", err)
-}
-
-// Shelf answers what the library page shows to one person, by title.
-func (s *Store) Shelf(ctx context.Context, userID int64) ([]catalog.Card, error) {
-	rows, err := s.pool.Query(ctx, s.sql.Get("Shelf"), userID)
-	if err != nil {
-		return nil, wrap("list", "the library", err)
-	}
-	cards, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c catalog.Card, err error) {
-		err = row.Scan(&c.TitleID, &c.Site, &c.SeriesID, &c.Name, &c.SiteName, &c.Following, &c.AddedAt, &c.Books, &c.Unread, &c.Newest,
-			&c.Cover, &c.Page, &c.Pages)
-		return c, err
-	})
-	return cards, wrap("list", "the library", err)
 }

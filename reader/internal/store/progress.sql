@@ -27,7 +27,7 @@ WHERE p.user_id = $1 AND b.id = p.book_id AND b.title_id = $2 AND b.id = ANY ($3
 
 -- name: Shelved
 SELECT b.id, b.title_id, b.chapter_id, b.path, coalesce(trim_scale(b.number)::text, ''), coalesce(trim_scale(b.volume)::text, ''), b.name,
-    b.language, b.groups, b.source_order, b.page_count, b.size, b.fingerprint, b.published_at, b.removed_at, b.missing_pages,
+    b.language, b.groups, b.source_order, b.page_count, b.size, b.fingerprint, b.published_at, b.removed_at, b.missing_pages, b.unreadable,
     p.user_id IS NOT NULL, coalesce(p.page, 0), coalesce(p.finished, false), coalesce(p.device, ''), coalesce(p.changed_at, 'epoch')
 FROM books b LEFT JOIN progress p ON p.book_id = b.id AND p.user_id = $2
 WHERE b.title_id = $1;

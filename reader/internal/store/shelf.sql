@@ -1,41 +1,109 @@
--- What the library page and Home show: one row a title.
+-- What the library page, Home and the search show: one row a title. The views
+-- shelf and seen_titles say what a person has and may see.
 
 -- name: Shelf
--- Titles with a book here, and follows that have none yet (title id 0).
-SELECT t.id, t.site, t.series_id, t.title, t.site_name, f.user_id IS NOT NULL, t.added_at, s.books, s.unread, s.newest,
-    coalesce(c.fingerprint, ''), coalesce(r.page, 0), coalesce(r.page_count, 0)
-FROM titles t
-JOIN LATERAL (
-    SELECT count(*) AS books, count(*) FILTER (WHERE NOT coalesce(p.finished, false)) AS unread, max(b.published_at) AS newest
-    FROM books b LEFT JOIN progress p ON p.book_id = b.id AND p.user_id = $1
-    WHERE b.title_id = t.id AND b.removed_at IS NULL
-) s ON s.books > 0
-LEFT JOIN bookmarks f ON f.user_id = $1 AND f.site = t.site AND f.series_id = t.series_id
-LEFT JOIN LATERAL (
-    SELECT b.fingerprint FROM books b WHERE b.title_id = t.id AND b.removed_at IS NULL
-    ORDER BY b.number NULLS LAST, b.source_order DESC, b.id LIMIT 1
-) c ON true
-LEFT JOIN LATERAL (
-    SELECT p.page, b.page_count FROM progress p JOIN books b ON b.id = p.book_id
-    WHERE p.user_id = $1 AND b.title_id = t.id AND NOT p.finished
-    ORDER BY p.changed_at DESC LIMIT 1
-) r ON true
-UNION ALL
-SELECT 0, f.site, f.series_id, f.title, '', true, f.followed_at, 0, 0, f.followed_at, '', 0, 0
-FROM bookmarks f
-WHERE f.user_id = $1 AND NOT EXISTS (
-    SELECT FROM titles t JOIN books b ON b.title_id = t.id
-    WHERE t.site = f.site AND t.series_id = f.series_id AND b.removed_at IS NULL)
-ORDER BY 4, 2, 3;
+-- All of it.
+SELECT s.title_id, s.site, s.series_id, s.title, s.site_name, s.following, s.added_at, s.book_count, s.unread, coalesce(s.newest_at, s.added_at),
+    coalesce(c.fingerprint, ''), coalesce(r.page, 0), coalesce(b.page_count, 0), coalesce(s.read_at, 'epoch'), s.finished, s.gone_count, s.unreadable_count, 0::bigint, s.shelf_order
+FROM shelf s
+LEFT JOIN books c ON c.id = s.cover_book
+LEFT JOIN books b ON b.id = s.current_book
+LEFT JOIN progress r ON r.user_id = s.user_id AND r.book_id = s.current_book
+WHERE s.user_id = $1
+ORDER BY s.shelf_order, s.site, s.series_id;
 
--- name: Matching
--- Series of which each word is in a name or an author. Marks above letters count on
--- neither side, so that "cafe" finds "Café"; the words come with theirs taken off.
-SELECT site, series_id FROM (
-    SELECT site, series_id, concat_ws(' ', title, native_title, array_to_string(authors, ' ')) AS named FROM titles
-    UNION ALL
-    SELECT site, series_id, title FROM bookmarks WHERE user_id = $1
+-- name: ShelfBlock
+-- A piece of it: filtered, in the order that is asked for, after one place and up to
+-- another. Every order is one number, ascending, and the title's order between equals.
+-- The cover and the chapter being read are looked up for the piece alone.
+SELECT s.title_id, s.site, s.series_id, s.title, s.site_name, s.following, s.added_at, s.book_count, s.unread, coalesce(s.newest_at, s.added_at),
+    coalesce(c.fingerprint, ''), coalesce(r.page, 0), coalesce(b.page_count, 0), coalesce(s.read_at, 'epoch'), s.finished, s.gone_count, s.unreadable_count, s.rank, s.shelf_order
+FROM (
+    SELECT s.* FROM (
+        SELECT s.*, CASE $2::text
+            WHEN 'read' THEN coalesce(-(extract(epoch FROM s.read_at) * 1000000)::bigint, 0)
+            WHEN 'added' THEN -(extract(epoch FROM s.added_at) * 1000000)::bigint
+            WHEN 'latest' THEN coalesce(-(extract(epoch FROM s.newest_at) * 1000000)::bigint, 0)
+            WHEN 'unread' THEN -s.unread::bigint
+            WHEN 'collection' THEN (SELECT k.position FROM collection_series k WHERE k.collection_id = $3 AND k.site = s.site AND k.series_id = s.series_id)::bigint
+            ELSE 0::bigint END AS rank
+        FROM shelf s
+        WHERE s.user_id = $1
+            AND ($3::bigint = 0 OR (s.site, s.series_id) IN (SELECT k.site, k.series_id FROM collection_series k WHERE k.collection_id = $3))
+            AND CASE $4::text
+                WHEN 'unread' THEN s.book_count > 0 AND s.begun = 0
+                WHEN 'reading' THEN s.begun > 0 AND s.unread > 0
+                WHEN 'read' THEN s.finished > 0 AND s.unread = 0
+                WHEN 'gone' THEN s.gone_count + s.lacking_count > 0
+                WHEN 'failing' THEN (s.site, s.series_id) IN (SELECT * FROM unnest($10::text[], $11::text[]))
+                ELSE true END
+            AND (NOT $5::boolean OR s.following)
+            AND ($6::text = '' OR s.site = $6) AND ($7::text = '' OR s.status = $7)
+            AND ($8::text = '' OR s.languages @> ARRAY[$8]) AND ($9::text = '' OR s.tags @> ARRAY[$9])
+            AND ($12::text = '' OR s.shelf_words LIKE ALL ((SELECT reader.shelf_patterns($12))::text[]))
+    ) s
+    WHERE (NOT $13::boolean OR (s.rank, s.shelf_order, s.site, s.series_id) > ($14, $15::text COLLATE "C", $16, $17))
+        AND (NOT $18::boolean OR (s.rank, s.shelf_order, s.site, s.series_id) <= ($19, $20::text COLLATE "C", $21, $22))
+    ORDER BY s.rank, s.shelf_order, s.site, s.series_id
+    LIMIT $23
 ) s
-WHERE NOT EXISTS (
-    SELECT FROM unnest($2::text[]) AS w (pattern)
-    WHERE regexp_replace(normalize(s.named, NFKD), '[\u0300-\u036f]', '', 'g') NOT ILIKE w.pattern);
+LEFT JOIN books c ON c.id = s.cover_book
+LEFT JOIN books b ON b.id = s.current_book
+LEFT JOIN progress r ON r.user_id = s.user_id AND r.book_id = s.current_book
+ORDER BY s.rank, s.shelf_order, s.site, s.series_id;
+
+-- name: ShelfCounts
+SELECT count(*), coalesce(sum(unread), 0), count(*) FILTER (WHERE book_count > 0 AND begun = 0), count(*) FILTER (WHERE begun > 0 AND unread > 0),
+    count(*) FILTER (WHERE finished > 0 AND unread = 0), count(*) FILTER (WHERE gone_count + lacking_count > 0), count(*) FILTER (WHERE following)
+FROM shelf WHERE user_id = $1;
+
+-- name: ShelfChoices
+-- What there is to filter by: Sites, states, languages, and the tags that most titles have.
+WITH here AS MATERIALIZED (SELECT site, site_name, status, languages, tags FROM shelf WHERE user_id = $1)
+SELECT 'site', site, max(site_name), count(*) FROM here GROUP BY site
+UNION ALL
+SELECT 'status', status, '', count(*) FROM here WHERE status <> '' GROUP BY status
+UNION ALL
+SELECT 'language', l.language, '', count(*) FROM here, unnest(languages) AS l (language) GROUP BY l.language
+UNION ALL
+(SELECT 'tag', t.tag, '', count(*) FROM here, unnest(tags) AS t (tag) WHERE t.tag <> '' GROUP BY t.tag ORDER BY count(*) DESC, t.tag LIMIT 60);
+
+-- name: Seen
+-- Whether a person may see a title, and a book's.
+SELECT EXISTS (SELECT FROM seen_titles WHERE user_id = $1 AND title_id = $2);
+
+-- name: SeenBook
+SELECT EXISTS (SELECT FROM books b JOIN seen_titles v ON v.title_id = b.title_id WHERE v.user_id = $1 AND b.id = $2);
+
+-- name: SeenSeries
+-- A Series without a title is none of a guest's who is kept to collections, unless
+-- it stands in one of them.
+SELECT EXISTS (
+    SELECT FROM users u WHERE u.id = $1 AND (u.role <> 'guest' OR u.sees = 'everything' OR EXISTS (
+        SELECT FROM guest_collections g JOIN collection_series c ON c.collection_id = g.collection_id
+        WHERE g.user_id = u.id AND c.site = $2 AND c.series_id = $3)));
+
+-- name: Find
+-- What holds every word, and what is like it: more than is shown, for the judging of
+-- letters is not the database's (catalog.Rank).
+SELECT s.title_id, s.site, s.series_id, s.title, s.site_name, s.following, s.added_at, s.book_count, s.unread, coalesce(s.newest_at, s.added_at),
+    coalesce(c.fingerprint, ''), coalesce(r.page, 0), coalesce(b.page_count, 0), coalesce(s.read_at, 'epoch'), s.finished, s.gone_count, s.unreadable_count, 0::bigint, s.shelf_order,
+    s.shelf_words, reader.folded(s.title), reader.folded(coalesce(t.native_title, '')), s.holds, reader.folded($2)
+FROM (
+    (SELECT s.*, true AS holds FROM shelf s
+     WHERE s.user_id = $1 AND s.shelf_words LIKE ALL ((SELECT reader.shelf_patterns($2))::text[])
+     ORDER BY length(s.shelf_words), s.shelf_order, s.site, s.series_id LIMIT $3)
+    UNION ALL
+    (SELECT s.*, false FROM shelf s
+     WHERE s.user_id = $1 AND (SELECT length(reader.folded($2))) > 3 AND (SELECT reader.folded($2)) <% s.shelf_words AND NOT s.shelf_words LIKE ALL ((SELECT reader.shelf_patterns($2))::text[])
+     ORDER BY word_similarity((SELECT reader.folded($2)), s.shelf_words) DESC, s.shelf_order, s.site, s.series_id LIMIT $3)
+) s
+LEFT JOIN titles t ON t.id = s.title_id
+LEFT JOIN books c ON c.id = s.cover_book
+LEFT JOIN books b ON b.id = s.current_book
+LEFT JOIN progress r ON r.user_id = s.user_id AND r.book_id = s.current_book;
+
+-- name: FindAlike
+-- How alike counts as found, for one transaction. A wrong letter in five leaves
+-- about two in five of the three-letter pieces.
+SET LOCAL pg_trgm.word_similarity_threshold = 0.25;

@@ -18,7 +18,7 @@ import (
 )
 
 // fill replaces the wildcards of a pattern with things that exist.
-var fill = strings.NewReplacer("{incident}", "1", "{person}", "99", "{key}", "99", "{job}", "1", "{title}", "1", "{book}", "1", "{page}", "1", "{site}", "sample", "{series}", "s", "{$}", "", "{digest}", "x", "{file}", "app.css")
+var fill = strings.NewReplacer("{import}", "99", "{item}", "1", "{incident}", "1", "{person}", "99", "{key}", "99", "{job}", "1", "{title}", "1", "{book}", "1", "{page}", "1", "{site}", "sample", "{series}", "s", "{$}", "", "{digest}", "x", "{file}", "app.css")
 
 // asker is one kind of caller: what it adds to each request.
 type asker struct {

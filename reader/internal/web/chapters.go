@@ -35,8 +35,10 @@ type row struct {
 	Arriving, Gone bool
 	BookID         int64
 	// Again is the id of a chapter that may be fetched once more, AgainAt where its
-	// form goes; "" where nobody may or nothing is gone.
+	// form goes; "" where nobody may, or the file is there and whole.
 	Again, AgainAt string
+	// Refused is true when its file is here and cannot be read.
+	Refused bool
 
 	number, volume string
 	order          int
@@ -119,6 +121,14 @@ func rowOf(c scraperclient.Chapter, b progress.Shelved, have bool, now time.Time
 		r.BookID, r.Finished = b.ID, b.Place.Finished
 	}
 	switch {
+	case have && b.Unreadable():
+		why := refusalOf(b.Why)
+		r.Refused = true
+		if c.LibraryState == "published" && !r.Gone {
+			r.Again = c.ID
+		}
+		r.State = pill{Icon: why.Icon, Word: why.Word, Tone: "warn"}
+		r.Meta = joinMeta(r.Meta, why.Text+" "+why.Next)
 	case have && b.Here():
 		r.Here = true
 		r.Href = readAddress(b.ID, 0)

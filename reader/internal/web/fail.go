@@ -14,6 +14,7 @@ import (
 
 	"mangrove/internal/fault"
 	"mangrove/reader/internal/account"
+	"mangrove/reader/internal/pages"
 	"mangrove/reader/internal/scraperclient"
 )
 
@@ -40,6 +41,7 @@ type failure struct {
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var tooLarge *http.MaxBytesError
 	var tooMany *account.TooManyError
+	var notYet *pages.NotYetError
 	var away *scraperclient.AwayError
 	f := failure{Back: "/library", BackTo: "Library"}
 	switch {
@@ -47,6 +49,16 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		return // nobody is listening any more
 	case errors.As(err, &tooLarge):
 		s.plain(w, http.StatusRequestEntityTooLarge, "That is too large.")
+		return
+	case errors.As(err, &notYet):
+		w.Header().Set("Retry-After", "2")
+		w.Header().Set("Cache-Control", "no-store")
+		if r.Header.Get("Sec-Fetch-Dest") == "image" {
+			// The page asks again by itself; nothing has failed that its console should name.
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		s.plain(w, http.StatusServiceUnavailable, "This cover is being made.")
 		return
 	case errors.As(err, &tooMany):
 		f.Code, f.Heading = http.StatusTooManyRequests, "A little slower, please"

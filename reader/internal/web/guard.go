@@ -9,15 +9,38 @@ import (
 	"strings"
 
 	"mangrove/reader/internal/account"
+	"mangrove/reader/internal/backup"
 	"mangrove/reader/internal/forwarded"
+	"mangrove/reader/internal/pages"
 )
 
 // maxBody is the largest request body (C25).
 const maxBody = 1 << 20
 
+// maxUpload is the largest request body of the one route that takes a file.
+const maxUpload = backup.MaxFile + maxBody
+
 // policy is C12, word for word: nothing inline, nothing from elsewhere.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; font-src 'self'; " +
 	"manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; object-src 'none'; require-trusted-types-for 'script'"
+
+// bounded limits a request's body: a picture may be larger than a form, and a backup
+// larger than both (C25).
+func (s *Server) bounded(next http.Handler) http.Handler {
+	forms, pictures := http.MaxBytesHandler(next, maxBody), http.MaxBytesHandler(next, pages.MaxUpload+maxBody)
+	backups := http.MaxBytesHandler(next, maxUpload)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path := strings.TrimPrefix(r.URL.Path, s.BasePath)
+		switch {
+		case r.Method == http.MethodPost && path == "/move-in":
+			backups.ServeHTTP(w, r)
+		case r.Method == http.MethodPost && strings.HasPrefix(path, "/collections/") && strings.HasSuffix(path, "/cover"):
+			pictures.ServeHTTP(w, r)
+		default:
+			forms.ServeHTTP(w, r)
+		}
+	})
+}
 
 // pageHeaders sets what every answer carries (C12, C14). Static files and
 // images set their own caching and, images, their own policy.
@@ -108,9 +131,32 @@ func (s *Server) authenticated(r *http.Request) (*http.Request, bool, error) {
 
 // sees reports whether somebody may see what a request is about. It is the one
 // place where a guest who is limited to some collections is kept to them: every
-// route asks it once it is known who asks, with the title or the book in the
-// path. Nobody is limited yet.
-func (s *Server) sees(_ account.Caller, _ *http.Request) bool { return true }
+// route asks it once it is known who asks, with the title, the book or the Series
+// in the path. Lists are kept to them by the database.
+func (s *Server) sees(c account.Caller, r *http.Request) (bool, error) {
+	if c.Role != account.Guest {
+		return true, nil
+	}
+	ctx := r.Context()
+	if r.PathValue("title") != "" {
+		id, err := number(r.PathValue("title"))
+		if err != nil {
+			return false, nil
+		}
+		return s.Shelves.SeesTitle(ctx, c.ID, id)
+	}
+	if r.PathValue("book") != "" {
+		id, err := number(r.PathValue("book"))
+		if err != nil {
+			return false, nil
+		}
+		return s.Shelves.SeesBook(ctx, c.ID, id)
+	}
+	if key := keyOf(r); key.Site != "" && key.SeriesID != "" {
+		return s.Shelves.SeesSeries(ctx, c.ID, key)
+	}
+	return true, nil
+}
 
 // plainHTTP reports whether a page should say that it comes without encryption:
 // not to this machine, and not where that is meant (C4).

@@ -27,6 +27,7 @@ import (
 	"mangrove/reader/internal/account"
 	"mangrove/reader/internal/catalog"
 	"mangrove/reader/internal/follow"
+	"mangrove/reader/internal/moving"
 	"mangrove/reader/internal/notify"
 	"mangrove/reader/internal/pages"
 	"mangrove/reader/internal/pages/pagestest"
@@ -88,10 +89,12 @@ func newSiteWith(t *testing.T, o Options) *site {
 	files := pages.NewLibrary(s.library)
 	s.follower = catalog.NewFollower(s.store, client, files, zap.NewNop())
 	stopping := make(chan struct{})
+	follows := follow.New(s.store, client, zap.NewNop())
 	s.web, err = New(Options{
 		Accounts: accounts, Shelves: s.store, Scraper: client,
-		Follows: follow.New(s.store, client, zap.NewNop()), Notify: notify.New(s.store, client, filepath.Join(t.TempDir(), "parked.json"), zap.NewNop()), Catalog: s.follower, Database: s.database, Files: files,
-		Covers: pages.NewCovers(filepath.Join(t.TempDir(), "covers"), picture.NewDecoder(1)),
+		Follows: follows, Moving: moving.New(s.store, client, follows), Notify: notify.New(s.store, client, filepath.Join(t.TempDir(), "parked.json"), zap.NewNop()), Catalog: s.follower, Database: s.database, Files: files,
+		Uploads: pages.NewUploads(filepath.Join(t.TempDir(), "uploads"), picture.NewDecoder(1)),
+		Covers:  pages.NewCovers(filepath.Join(t.TempDir(), "covers"), 0, picture.NewDecoder(1)),
 		Standing: func() (standing.Report, error) {
 			if r := s.standing.Load(); r != nil {
 				return *r, nil

@@ -58,7 +58,7 @@ func (s *Server) homeView(ctx context.Context, userID int64) (homeView, error) {
 	}
 	if len(cards) == 0 {
 		v.Empty = true
-		v.Library, err = s.libraryView(ctx, userID)
+		v.Library, err = s.libraryView(ctx, userID, libraryQuery{Sort: catalog.SortTitle})
 		return v, err
 	}
 	byID := map[int64]catalog.Card{}

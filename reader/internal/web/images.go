@@ -71,6 +71,9 @@ func (s *Server) siteCover(w http.ResponseWriter, r *http.Request) error {
 // pagesOf answers the pages of a book, looking into the file again when it
 // could not be read before.
 func (s *Server) pagesOf(ctx context.Context, b catalog.Book) ([]catalog.Page, error) {
+	if b.Why != "" {
+		return nil, nil
+	}
 	list, err := s.Shelves.Pages(ctx, b.ID)
 	if err != nil || len(list) > 0 {
 		return list, err

@@ -3,11 +3,13 @@ package web
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"go.uber.org/zap"
 
 	"mangrove/internal/fault"
 	"mangrove/reader/internal/catalog"
+	"mangrove/reader/internal/moving"
 	"mangrove/reader/internal/scraperclient"
 )
 
@@ -18,8 +20,13 @@ type tile struct {
 	Following               bool
 	// Percent is how far the chapter being read is, 0 for none.
 	Percent int
-	// Key names the Series on the rail of new chapters.
+	// Key names the Series on the rail of new chapters, and in a form.
 	Key string
+	// SiteName, Read and LastRead are for a row of the list: how much of it is read,
+	// in percent, and when last.
+	SiteName, LastRead string
+	Read               int
+	Here               bool
 }
 
 // offer is a Series that a Site offers from the start.
@@ -34,55 +41,209 @@ type offer struct {
 
 type libraryView struct {
 	Frame
-	Shelf  []tile
 	Offers []offer
 	Titles int
 	Unread int
+	// Chips, Sorts and Filters are the toolbar.
+	Chips     []chip
+	Sorts     []choiceOf
+	Filters   []filter
+	Filtered  int
+	Words     string
+	Following bool
+	// Hidden are the parts of the view that a form of the toolbar carries along.
+	Hidden []hiddenField
+	// Grid and Rows are the addresses of the two layouts.
+	Grid, Rows string
+	List       bool
+	Block      blockView
+	// Earlier leads to the start, where the page begins behind it.
+	Earlier string
+	// Clear is the view without filters.
+	Clear string
+	// Away says that what fails is not known now.
+	Away bool
+	// Collecting are the person's collections to put Series into.
+	Collecting []choiceOf
+	Way, Said  string
+}
+
+// filter is one choice behind the button.
+type filter struct {
+	Name, Label, None string
+	Choices           []choiceOf
+}
+
+type choiceOf struct {
+	Value, Label string
+	Chosen       bool
+}
+
+type hiddenField struct{ Name, Value string }
+
+// blockView is a piece of the library. Next is where the next begins, "" at the end.
+type blockView struct {
+	ID, After, Until string
+	List, Picks      bool
+	Tiles            []tile
+	// Page and Fetch lead to the next block: for everybody, and for the script.
+	Page, Fetch string
+	// Again is the address of this block itself.
+	Again string
 }
 
 func (s *Server) library(w http.ResponseWriter, r *http.Request) error {
-	v, err := s.libraryView(r.Context(), who(r).ID)
+	q, err := libraryOf(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	v, err := s.libraryView(r.Context(), who(r).ID, q)
 	if err != nil {
 		return err
 	}
 	v.Frame = s.frame(r, "Library", "library")
 	v.Frame.Live = "/events?view=library"
+	if !v.Guest {
+		if v.Collecting, err = s.collecting(r.Context(), who(r)); err != nil {
+			return err
+		}
+	}
+	v.Said = librarySaid(r.URL.Query().Get("said"))
 	s.render(w, r, http.StatusOK, "library", v)
 	return nil
 }
 
-func (s *Server) libraryView(ctx context.Context, userID int64) (libraryView, error) {
-	var v libraryView
-	cards, err := s.Shelves.Shelf(ctx, userID)
+func (s *Server) libraryView(ctx context.Context, userID int64, q libraryQuery) (libraryView, error) {
+	v := libraryView{Words: q.Words, Following: q.Following, List: q.List, Filtered: q.filtered(), Way: q.address()}
+	n, err := s.Shelves.ShelfCounts(ctx, userID)
 	if err != nil {
 		return v, err
 	}
-	followed := map[scraperclient.Key]bool{}
-	for _, c := range cards {
-		v.Shelf = append(v.Shelf, tileOf(c))
-		v.Unread += c.Unread
-		if c.Following {
-			followed[scraperclient.Key{Site: c.Site, SeriesID: c.SeriesID}] = true
-		}
+	v.Titles, v.Unread = n.All, n.Chapters
+	if n.All == 0 {
+		v.Offers = s.offers(ctx, nil)
+		return v, nil
 	}
-	v.Titles = len(cards)
-	if len(cards) == 0 {
-		v.Offers = s.offers(ctx, followed)
+	if v.Block, v.Away, err = s.block(ctx, userID, q, q.ask()); err != nil {
+		return v, err
+	}
+	v.toolbar(q, n)
+	choices, err := s.Shelves.ShelfChoices(ctx, userID)
+	if err != nil {
+		return v, err
+	}
+	v.Filters = filtersOf(q, choices)
+	if q.From.Set {
+		v.Earlier = q.with(func(*libraryQuery) {}).address()
 	}
 	return v, nil
+}
+
+// libraryPart answers one block, for the script that adds it to the page. Without
+// that script its address is the page that begins with it.
+func (s *Server) libraryPart(w http.ResponseWriter, r *http.Request) error {
+	q, err := libraryOf(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	return s.part(w, r, q)
+}
+
+func (s *Server) part(w http.ResponseWriter, r *http.Request, q libraryQuery) error {
+	after, err := shelfPlace(r.URL.Query().Get("after"))
+	if err != nil {
+		return err
+	}
+	until, err := shelfPlace(r.URL.Query().Get("until"))
+	if err != nil {
+		return err
+	}
+	q.From = after
+	if r.Header.Get(pieceHeader) == "" {
+		return redirect(w, r, q.address())
+	}
+	ask := q.ask()
+	if until.Set {
+		// What came into this block meanwhile belongs to it, within reason.
+		ask.Until, ask.Limit = until, 5*libraryBlock
+	}
+	b, _, err := s.block(r.Context(), who(r).ID, q, ask)
+	if err != nil {
+		return err
+	}
+	s.render(w, r, http.StatusOK, "library-part", b)
+	return nil
+}
+
+// block gathers a piece of a view. away is true when it needs the scraper's word,
+// and the scraper has none.
+func (s *Server) block(ctx context.Context, userID int64, q libraryQuery, ask catalog.ShelfQuery) (b blockView, away bool, err error) {
+	if ask.State == catalog.StateFailing {
+		ask.Failing, err = s.failingKeys(ctx, worklistQuery{Sort: "oldest", Page: 1})
+		if away = unanswered(err); err != nil && !away {
+			return b, false, err
+		}
+	}
+	cards, err := s.Shelves.ShelfBlock(ctx, userID, ask)
+	if err != nil {
+		return b, away, err
+	}
+	b = blockView{After: placeText(ask.After), List: q.List, ID: elementID("block-", placeText(ask.After)), Picks: true}
+	now := time.Now()
+	for _, c := range cards {
+		b.Tiles = append(b.Tiles, shelfTile(c, now))
+	}
+	last := ask.Until
+	if len(cards) > 0 && !last.Set {
+		last = cards[len(cards)-1].Place
+	}
+	b.Until = placeText(last)
+	if !ask.Until.Set && len(cards) == ask.Limit {
+		next := q
+		next.From = last
+		b.Page, b.Fetch = next.address(), q.blockAddress(last, catalog.Place{})
+	}
+	b.Again = q.blockAddress(ask.After, last)
+	if b.Page == "" && !ask.Until.Set {
+		// Whatever comes behind the last title belongs to the last block.
+		b.Again = q.blockAddress(ask.After, catalog.Place{})
+	}
+	return b, away, nil
 }
 
 func tileOf(c catalog.Card) tile {
 	key := scraperclient.Key{Site: c.Site, SeriesID: c.SeriesID}
 	if c.TitleID == 0 {
-		return tile{Href: siteAddress(key), Cover: siteCoverAddress(key), Name: c.Name, Meta: "Nothing here yet", Following: true}
+		t := tile{Href: siteAddress(key), Cover: siteCoverAddress(key), Name: c.Name, Meta: "Nothing here yet", Following: true, Key: keyText(key)}
+		if _, foreign := moving.ForeignSource(c.Site); foreign {
+			// Nothing here can have a cover of it either.
+			t.Cover, t.Meta = "", "No adapter"
+		}
+		return t
 	}
 	t := tile{
 		Href: seriesAddress(c.TitleID), Cover: titleCover(c.TitleID, c.Cover), Name: c.Name, Meta: count(c.Books, "chapter", "chapters"),
-		Unread: c.Unread, Following: c.Following,
+		Unread: c.Unread, Following: c.Following, SiteName: c.SiteName, Key: keyText(key),
 	}
 	if c.Pages > 1 {
 		t.Percent = max(1, (c.Page+1)*100/c.Pages)
+	}
+	return t
+}
+
+// shelfTile is a tile with what the list says besides.
+func shelfTile(c catalog.Card, now time.Time) tile {
+	t := tileOf(c)
+	t.Here, t.LastRead = c.Books > 0, "not yet"
+	readable := c.Books - c.Unreadable
+	if c.Gone+c.Unreadable > 0 && t.Here {
+		t.Meta = thousands(readable) + " of " + count(c.Books+c.Gone, "chapter", "chapters")
+	}
+	if readable > 0 {
+		t.Read = c.Finished * 100 / readable
+	}
+	if !c.ReadAt.IsZero() {
+		t.LastRead = ago(c.ReadAt, now)
 	}
 	return t
 }

@@ -47,6 +47,12 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	if operating(view) {
 		known = who(r).Role == account.Administrator
 	}
+	if known && view == "series" && who(r).Role == account.Guest {
+		var err error
+		if known, err = s.Shelves.SeesSeries(r.Context(), who(r).ID, key); err != nil {
+			return err
+		}
+	}
 	if !known {
 		return notFound("a view")
 	}
@@ -230,12 +236,7 @@ func (s *Server) pieces(ctx context.Context, u account.User, q url.Values, state
 	case "health":
 		return s.healthPieces(ctx, out)
 	case "library":
-		v, err := s.libraryView(ctx, u.ID)
-		if err != nil {
-			return nil, err
-		}
-		v.Frame.Scraper = lineOf(s.Scraper.Presence(), time.Now())
-		return out, draw("shelf", "shelf", v)
+		return s.libraryPieces(ctx, u, out)
 	case "home":
 		v, err := s.homeView(ctx, u.ID)
 		if err != nil {

@@ -62,6 +62,10 @@ type personRow struct {
 	// Takes says what goes with the person.
 	Takes string
 	Roles []roleChoice
+	// Guest is somebody who may be kept to some collections, Kept that they are, and
+	// Shelves the shared collections with those chosen.
+	Guest, Kept bool
+	Shelves     []choiceOf
 }
 
 // shownCode is a code with the link that carries it.
@@ -75,6 +79,8 @@ func peopleSaid(word string) string {
 		return "Kept out, and signed out everywhere. What is theirs stays."
 	case "enabled":
 		return "Let in again, with the password of before."
+	case "sees":
+		return "What the guest sees is changed. It counts from the next page on."
 	case "removed":
 		return "Removed, with what was theirs. Series that nobody else follows leave the list of what is polled within a day; their chapters stay in the library."
 	}
@@ -101,7 +107,7 @@ func (s *Server) peopleView(r *http.Request) (peopleView, error) {
 	for _, p := range people {
 		v.People = append(v.People, personRowOf(p, who(r).ID, now))
 	}
-	return v, nil
+	return v, s.guestLimits(r, v.People)
 }
 
 func personRowOf(p account.Person, you int64, now time.Time) personRow {

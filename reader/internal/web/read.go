@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mangrove/internal/fault"
+	"mangrove/internal/unreadable"
 	"mangrove/reader/internal/account"
 	"mangrove/reader/internal/catalog"
 	"mangrove/reader/internal/progress"
@@ -121,10 +122,16 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) error {
 	v.Title = title.Name + ", " + chapterName(book.Number, book.Name)
 	list, err := s.pagesOf(ctx, book)
 	switch {
+	case book.Unreadable():
+		why := refusalOf(book.Why)
+		v.Problem = why.Text + " " + why.Next + " Your place in it is kept."
 	case !book.Here():
 		v.Problem = "Its file is gone from the library. Your place in it is kept, and it can be read again when the file is back."
 	case fault.Is(err, fault.Storage):
 		v.Problem = "The file of this chapter cannot be read just now. The disk may be away; your place in it is kept."
+	case unreadable.Of(err) != "":
+		why := refusalOf(unreadable.Of(err))
+		v.Problem = why.Text + " " + why.Next
 	case fault.Is(err, fault.Page), fault.Is(err, fault.Parser), fault.Is(err, fault.Invalid):
 		v.Problem = "The file of this chapter is damaged."
 	case err != nil:

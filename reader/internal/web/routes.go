@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
@@ -81,6 +82,15 @@ func (s *Server) routes() []route {
 		{"POST /sign-out", own, s.signOut},
 		{"GET /{$}", user, s.home},
 		{"GET /library", user, s.library},
+		{"GET /library/block", user, s.libraryPart},
+		{"POST /library/select", user, s.actOnTitles},
+		{"GET /collections", user, s.collections},
+		{"POST /collections", member, s.newCollection},
+		{"GET /collections/{collection}", user, s.collection},
+		{"GET /collections/{collection}/block", user, s.collectionPart},
+		{"POST /collections/{collection}", member, s.changeCollection},
+		{"GET /collections/{collection}/cover", pictures, s.collectionCover},
+		{"POST /collections/{collection}/cover", member, s.uploadCover},
 		{"GET /search", user, s.search},
 		{"GET /search/site/{site}", member, s.searchSite},
 		{"GET /add", member, s.addPage},
@@ -93,6 +103,7 @@ func (s *Server) routes() []route {
 		{"POST /sites/{site}/{series}/unfollow", member, s.unfollow},
 		{"POST /sites/{site}/{series}/poll", member, s.poll},
 		{"POST /sites/{site}/{series}/finished", user, s.setFinished},
+		{"POST /sites/{site}/{series}/collections", member, s.collectSeries},
 		{"GET /covers/title/{title}", pictures, s.titleCover},
 		{"GET /covers/site/{site}/{series}", pictures, s.siteCover},
 		{"GET /read/{book}", user, s.read},
@@ -109,6 +120,17 @@ func (s *Server) routes() []route {
 		{"POST /me/sign-ins", self, s.endSignIns},
 		{"POST /me/keys", self, s.newKey},
 		{"POST /me/keys/{key}/revoke", self, s.revokeKey},
+
+		{"GET /move-in", self, s.moveInPage},
+		{"POST /move-in", self, s.moveIn},
+		{"POST /move-in/folders", administrator, s.moveFoldersIn},
+		{"GET /move-in/{import}", self, s.importPage},
+		{"POST /move-in/{import}/items/{item}", self, s.changeItem},
+		{"POST /move-in/{import}/adopt", self, s.adoptImport},
+		{"POST /move-in/{import}/undo", self, s.undoImport},
+		{"POST /move-in/{import}/forget", self, s.forgetImport},
+		{"GET /move-out", self, s.moveOut},
+		{"GET /move-out/everybody", keeper, s.moveAllOut},
 
 		{"GET /sites/{site}/{series}/move", administrator, s.movePage},
 		{"POST /sites/{site}/{series}/move", administrator, s.move},
@@ -132,6 +154,7 @@ func (s *Server) routes() []route {
 		{"POST /settings/scraper/hold", administrator, s.setHold},
 		{"POST /settings/scraper/discovery", administrator, s.setDiscovery},
 		{"POST /settings/scraper/floor", administrator, s.setFloor},
+		{"GET /settings/scraper/unreadable", administrator, s.refusedPage},
 		{"GET /settings/notifications", administrator, s.notificationsPage},
 		{"POST /settings/notifications", administrator, s.addDestination},
 		{"POST /settings/notifications/{destination}/test", administrator, s.testDestination},
@@ -149,6 +172,7 @@ func (s *Server) routes() []route {
 		{"POST /settings/people", keeper, s.invite},
 		{"POST /settings/people/{person}/code", keeper, s.newCode},
 		{"POST /settings/people/{person}/role", keeper, s.setRole},
+		{"POST /settings/people/{person}/sees", keeper, s.limitGuest},
 		{"POST /settings/people/{person}/disable", keeper, s.disable},
 		{"POST /settings/people/{person}/enable", keeper, s.enable},
 		{"POST /settings/people/{person}/remove", keeper, s.remove},
@@ -219,8 +243,11 @@ func (s *Server) admit(rt route, w http.ResponseWriter, r *http.Request) (_ *htt
 		return r, false, s.turnAway(w, r, to)
 	}
 	c, rule := caller(r), admissions()[rt.access]
-	if !slices.Contains(rule.roles, c.Role) || !s.sees(c, r) {
+	if !slices.Contains(rule.roles, c.Role) {
 		return r, false, notFound("a page")
+	}
+	if sees, err := s.sees(c, r); err != nil || !sees {
+		return r, false, cmp.Or(err, notFound("a page"))
 	}
 	looks := r.Method == http.MethodGet || r.Method == http.MethodHead
 	if !slices.Contains(rule.scopes, c.Scope) || c.Scope != account.Whole && c.Scope != account.AdminScope && !looks {

@@ -18,6 +18,8 @@ type scraperView struct {
 	Away  bool
 	Said  *said
 	Holds []holdNotice
+	// Refused counts the files of the library that cannot be read, "" for none.
+	Refused string
 	// Held is true when the operator's own Hold is set: there is nothing to hold.
 	Held  bool
 	Tiles []figure

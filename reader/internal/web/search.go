@@ -27,7 +27,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 	if utf8.RuneCountInString(v.Query) > scraperclient.MaxQuery {
 		v.Problem = "That is too long to search for: at most " + thousands(scraperclient.MaxQuery) + " characters."
 	} else if v.Query != "" {
-		cards, err := s.Shelves.Matching(r.Context(), who(r).ID, v.Query)
+		cards, err := s.Shelves.Find(r.Context(), who(r).ID, v.Query)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"mangrove/reader/internal/account"
 	"mangrove/reader/internal/catalog"
 	"mangrove/reader/internal/follow"
+	"mangrove/reader/internal/moving"
 	"mangrove/reader/internal/progress"
 	"mangrove/reader/internal/scraperclient"
 )
@@ -63,6 +64,11 @@ func (s *Server) showSeries(w http.ResponseWriter, r *http.Request, key scraperc
 	v := known.view(time.Now())
 	v.Frame = s.frame(r, v.Name, "library")
 	v.Frame.Back = "/library"
+	if v.Member = !v.Guest; v.Member {
+		if v.Collections, err = s.inCollections(r.Context(), who(r), key); err != nil {
+			return err
+		}
+	}
 	v.Frame.Live = "/events?view=series&site=" + queryEscape(key.Site) + "&series=" + queryEscape(key.SeriesID)
 	s.render(w, r, http.StatusOK, "series", v)
 	return nil
@@ -90,7 +96,7 @@ func (s *Server) know(ctx context.Context, u account.User, key scraperclient.Key
 	if ok {
 		k.Wish = &wish
 	}
-	if k.State == nil {
+	if _, foreign := moving.ForeignSource(key.Site); k.State == nil && (!foreign || k.Wish == nil) {
 		st, err := s.Scraper.GetSeries(ctx, key)
 		if err == nil {
 			k.State = &st

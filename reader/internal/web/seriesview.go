@@ -41,9 +41,16 @@ type seriesView struct {
 
 	// Local is true for files that other programs put into the library: no Site lists
 	// them, so that there is nothing to follow.
-	Local     bool
-	Go        *goLink
-	Following bool
+	Local bool
+	// NoAdapter is where another program read it and nothing here does, "" for a Series
+	// of a Site; Elsewhere leads to searching the Sites for it.
+	NoAdapter string
+	Elsewhere string
+	// Collections are those that a Member may put it into; guests have none.
+	Collections []choiceOf
+	Member      bool
+	Go          *goLink
+	Following   bool
 	// Reads is true for those who only read: nothing offers to follow or to poll.
 	Reads    bool
 	Download bool
@@ -87,7 +94,8 @@ func (k seriesKnown) view(now time.Time) seriesView {
 	}
 	k.describe(&v)
 	v.Local = k.Key.Site == localSite && !v.Following
-	if k.Runs && !v.Local {
+	k.foreign(&v)
+	if k.Runs && !v.Local && v.NoAdapter == "" {
 		v.Move = moveAddress(k.Key, "")
 	}
 	rows := k.rows(now)

@@ -121,6 +121,11 @@ func (s *Server) scraperPage(w http.ResponseWriter, r *http.Request) error {
 		q.Page = 1
 		return redirect(w, r, q.address())
 	}
+	refused, err := s.Shelves.CountRefused(r.Context())
+	if err != nil {
+		return err
+	}
+	v.Refused = refusedWords(refused)
 	v.Said = s.said(r.Context(), q.told)
 	v.Frame = s.frame(r, "Scraper", "scraper")
 	live := url.Values{"view": {"scraper"}}

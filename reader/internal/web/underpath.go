@@ -18,7 +18,7 @@ import (
 // addressAttributes are the attributes of HTML that hold an address of ours.
 // Others, such as value, are text, whatever it begins with.
 func addressAttributes() []string {
-	return []string{"href", "src", "srcset", "action", "formaction", "poster", "data-live", "data-search", "data-base"}
+	return []string{"href", "src", "srcset", "action", "formaction", "poster", "data-live", "data-search", "data-fetch", "data-again", "data-base"}
 }
 
 // underPath puts base before every address of ours in finished HTML. The

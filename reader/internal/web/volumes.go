@@ -87,7 +87,9 @@ type coverage struct {
 	Have, Total     int
 	Cells           []string
 	HasNow, HasGone bool
-	Sentence        string
+	// Refused counts those whose file is here and cannot be read.
+	Refused  int
+	Sentence string
 }
 
 // coverageOf draws one cell a chapter, oldest first.
@@ -100,6 +102,9 @@ func coverageOf(rows []row) coverage {
 			cell, c.HasGone = "gone", true
 		case r.Here:
 			cell = "in"
+		case r.Refused:
+			cell = "refused"
+			c.Refused++
 		case r.Arriving:
 			cell, c.HasNow = "now", true
 		}
@@ -109,5 +114,8 @@ func coverageOf(rows []row) coverage {
 		c.Cells = append(c.Cells, cell)
 	}
 	c.Sentence = fmt.Sprintf("%d of %s are in the library.", c.Have, count(c.Total, "chapter", "chapters"))
+	if c.Refused > 0 {
+		c.Sentence += " " + upperFirst(refusedWords(c.Refused)) + "."
+	}
 	return c
 }

@@ -84,6 +84,8 @@ type Shelves interface {
 	Pages(ctx context.Context, bookID int64) ([]catalog.Page, error)
 	Page(ctx context.Context, bookID int64, position int) (catalog.Placed, error)
 	SaveIndex(ctx context.Context, bookID int64, pages []catalog.Page) error
+	Refused(ctx context.Context, limit int) ([]catalog.Refused, error)
+	CountRefused(ctx context.Context) (int, error)
 	CoverBook(ctx context.Context, titleID int64) (bookID int64, fingerprint string, err error)
 	Shelved(ctx context.Context, titleID, userID int64) ([]progress.Shelved, error)
 	RecentTitles(ctx context.Context, userID int64, limit int) ([]int64, error)
@@ -92,7 +94,19 @@ type Shelves interface {
 	ReadingSettings(ctx context.Context, userID, titleID int64) (s reading.Settings, every, ok bool, err error)
 	SaveReadingSettings(ctx context.Context, userID, titleID int64, s reading.Settings) (reading.Settings, error)
 	Wish(ctx context.Context, userID int64, key scraperclient.Key) (follow.Wish, bool, error)
-	Matching(ctx context.Context, userID int64, query string) ([]catalog.Card, error)
+	Browsing
+	Collecting
+}
+
+// Browsing is how a library is looked through and who may.
+type Browsing interface {
+	ShelfBlock(ctx context.Context, userID int64, q catalog.ShelfQuery) ([]catalog.Card, error)
+	ShelfCounts(ctx context.Context, userID int64) (catalog.ShelfCounts, error)
+	ShelfChoices(ctx context.Context, userID int64) (map[string][]catalog.Choice, error)
+	Find(ctx context.Context, userID int64, query string) ([]catalog.Card, error)
+	SeesTitle(ctx context.Context, userID, titleID int64) (bool, error)
+	SeesBook(ctx context.Context, userID, bookID int64) (bool, error)
+	SeesSeries(ctx context.Context, userID int64, key scraperclient.Key) (bool, error)
 }
 
 // Scraper is what pages ask the scraper.
@@ -133,10 +147,12 @@ type Options struct {
 	Scraper  Scraper
 	Follows  Follows
 	Notify   Notifying
+	Moving   Moving
 	Catalog  Catalog
 	Database Database
 	Files    *pages.Library
 	Covers   *pages.Covers
+	Uploads  *pages.Uploads
 	// Standing is the supervisor's last word on how its services stand.
 	Standing func() (standing.Report, error)
 	// Issuer is who people may sign in with besides a password; nil for nobody.
@@ -212,5 +228,5 @@ func (s *Server) Handler() http.Handler {
 		pageHeaders(w.Header(), r)
 		s.plain(w, http.StatusForbidden, "This request came from another site, so nothing was done.")
 	}))
-	return forwarded.Handler(s.TrustedProxies, cross.Handler(s.knownHost(s.headers(http.MaxBytesHandler(s.below(mux), maxBody)))))
+	return forwarded.Handler(s.TrustedProxies, cross.Handler(s.knownHost(s.headers(s.bounded(s.below(mux))))))
 }

@@ -117,6 +117,7 @@ func run(ctx context.Context, cfg config.Config, afterCrash bool, log *zap.Logge
 	}
 	scraperv1.RegisterScraperServiceServer(server.Server, edge)
 	scraperv1.RegisterQueueServiceServer(server.Server, edge)
+	scraperv1.RegisterMovingServiceServer(server.Server, edge)
 	discovery := &queue.Discovery{
 		Store: db, Current: inv.Current, Wake: wake, Log: log,
 		Languages: func(site string) []string {

@@ -3,6 +3,8 @@ package inventory
 import (
 	"context"
 
+	"mangrove/internal/archive"
+	"mangrove/internal/unreadable"
 	"mangrove/scraper/internal/source"
 )
 
@@ -16,13 +18,17 @@ type Row struct {
 	Key         source.Key
 	ChapterID   string
 	Fingerprint string
+	Unreadable  unreadable.Reason
 }
 
-// Found is a file as it was read.
+// Found is a file, or a folder of pictures, as it was read.
 type Found struct {
 	Path  string
 	Stamp Stamp
-	Key   source.Key
+	Kind  archive.Kind
+	// Unreadable is why there are no pages, "" where there are.
+	Unreadable unreadable.Reason
+	Key        source.Key
 	// Chapter is what the file says of it; the store knows better where it knows
 	// the chapter.
 	Chapter     source.Chapter

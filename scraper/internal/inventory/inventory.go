@@ -116,7 +116,7 @@ func (i *Inventory) next(now time.Time) (wait time.Duration, deep bool) {
 		return 0, deep
 	}
 	at := deepAt
-	if i.asked {
+	if i.asked || i.counts.Unsettled > 0 {
 		at = sooner(at, i.endedAt.Add(asking))
 	}
 	if i.invalid != i.covered {

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -13,9 +15,11 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"mangrove/internal/archive"
 	"mangrove/internal/cbz"
 	"mangrove/internal/durable"
 	"mangrove/internal/fault"
+	"mangrove/internal/unreadable"
 	"mangrove/scraper/internal/label"
 	"mangrove/scraper/internal/source"
 )
@@ -30,9 +34,9 @@ const readers = 2
 // maxText bounds what a file may say of itself, in bytes.
 const maxText = 512
 
-// readAll reads the archives at paths; one that cannot be read has no entry. Only
-// a failing disk is an error.
-func readAll(ctx context.Context, root *os.Root, paths []string) (map[string]Found, error) {
+// readAll reads what lies at paths in the tree t; what is gone has no entry. Only a
+// failing disk is an error.
+func readAll(ctx context.Context, root *os.Root, t tree, paths []string) (map[string]Found, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var (
@@ -44,7 +48,8 @@ func readAll(ctx context.Context, root *os.Root, paths []string) (map[string]Fou
 	for range min(readers, len(paths)) {
 		group.Go(func() {
 			for p := range next {
-				f, err := read(root, p)
+				stamp, _, _ := t.file(p)
+				f, err := read(ctx, root, p, stamp)
 				switch {
 				case fault.Is(err, fault.Storage):
 					cancel(err)
@@ -67,29 +72,35 @@ func readAll(ctx context.Context, root *os.Root, paths []string) (map[string]Fou
 	return out, context.Cause(ctx)
 }
 
-// read reads what one archive is. One that is no archive, or is gone, is of class
-// invalid or not-found; a failing disk is of class storage.
-func read(root *os.Root, name string) (Found, error) {
-	f, err := root.Open(name)
+// read reads what one archive, or one folder of pictures, is. One that cannot be
+// read is found all the same, with the reason. One that is gone is of class
+// not-found, one that is no plain file of class invalid; a failing disk is of class
+// storage.
+func read(ctx context.Context, root *os.Root, name string, stamp Stamp) (Found, error) {
+	st, err := root.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		return Found{}, fault.New(fault.NotFound, "open", name, err)
 	case err != nil:
-		return Found{}, durable.Classify("open", name, err)
-	}
-	defer func() { _ = f.Close() }() // nothing was written
-	st, err := f.Stat()
-	if err != nil {
 		return Found{}, durable.Classify("look at", name, err)
-	}
-	if !st.Mode().IsRegular() {
+	case st.Mode().IsRegular():
+		stamp = stampOf(st)
+	case !st.IsDir():
 		return Found{}, fault.Newf(fault.Invalid, "read", name, "it is no plain file")
 	}
-	id, err := cbz.Peek(f, st.Size())
-	if err != nil {
+	id, err := archive.Peek(ctx, root, name)
+	reason := unreadable.Of(err)
+	if err != nil && reason == "" {
 		return Found{}, err
 	}
-	out := Found{Path: name, Stamp: stampOf(st), Pages: id.Pages}
+	out := Found{Path: name, Stamp: stamp, Kind: id.Kind, Pages: id.Pages, Unreadable: reason}
+	if reason != "" {
+		out.Pages = 0
+		id.Identity = cbz.Identity{}
+		if id.Digest, err = leftover(root, name, stamp); err != nil {
+			return Found{}, err
+		}
+	}
 	if m := id.Manifest; m != nil && ours(m) {
 		out.Key, out.Fingerprint = source.Key{Site: m.Site, SeriesID: m.SeriesID}, m.Fingerprint
 		out.Chapter.ID = m.ChapterID
@@ -99,12 +110,39 @@ func read(root *os.Root, name string) (Found, error) {
 			}
 		}
 	} else {
-		out.Key, out.Fingerprint = local(name), id.Digest
+		out.Key, out.Fingerprint = local(name, out.Kind), id.Digest
 		sum := sha256.Sum256([]byte(name))
 		out.Chapter.ID = hex.EncodeToString(sum[:16])
 	}
 	describe(&out, id.Info)
 	return out, nil
+}
+
+// leftover is what a file that cannot be read is known by, when another program
+// renames it: its size, how it begins and how it ends. An empty one, and a folder,
+// is known by its name alone.
+func leftover(root *os.Root, name string, stamp Stamp) (string, error) {
+	h := sha256.New()
+	_, _ = fmt.Fprintf(h, "unreadable %d\n", stamp.Size) // a hash cannot fail
+	f, err := root.Open(name)
+	if err != nil {
+		return "", durable.Classify("open", name, err)
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	st, err := f.Stat()
+	if err != nil {
+		return "", durable.Classify("look at", name, err)
+	}
+	if st.IsDir() || st.Size() == 0 {
+		_, _ = io.WriteString(h, name)
+		return hex.EncodeToString(h.Sum(nil)), nil
+	}
+	for _, at := range []int64{0, max(0, st.Size()-64<<10)} {
+		if _, err := io.Copy(h, io.NewSectionReader(f, at, 64<<10)); err != nil {
+			return "", durable.Classify("read", name, err)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // ours reports whether a manifest can be believed as to what its chapter is: it
@@ -120,16 +158,19 @@ func ours(m *cbz.Manifest) bool {
 
 // local is the Series of a file that is not ours: its folder, or for one in the
 // root the file itself.
-func local(name string) source.Key {
+func local(name string, kind archive.Kind) source.Key {
 	if dir := path.Dir(name); dir != "." {
 		return source.Key{Site: LocalSite, SeriesID: dir}
 	}
-	return source.Key{Site: LocalSite, SeriesID: stem(name)}
+	return source.Key{Site: LocalSite, SeriesID: stem(name, kind)}
 }
 
-// stem is a file's name without folder and ending.
-func stem(name string) string {
+// stem is a file's name without folder and ending, or a folder's name.
+func stem(name string, kind archive.Kind) string {
 	base := path.Base(name)
+	if kind == archive.Folder {
+		return base
+	}
 	return strings.TrimSuffix(base, path.Ext(base))
 }
 
@@ -158,13 +199,13 @@ func describe(f *Found, info *cbz.ComicInfo) {
 	if c.Number != "" || c.Title != "" {
 		return
 	}
-	l := label.Parse(f.SeriesTitle, stem(f.Path))
+	l := label.Parse(f.SeriesTitle, stem(f.Path, f.Kind))
 	c.Number, c.Title = l.Number, plain(l.Title)
 	if c.Volume == "" {
 		c.Volume = l.Volume
 	}
 	if c.Number == "" && c.Title == "" {
-		c.Title = plain(stem(f.Path))
+		c.Title = plain(stem(f.Path, f.Kind))
 	}
 }
 

@@ -15,12 +15,17 @@ import (
 
 	"mangrove/internal/durable"
 	"mangrove/internal/fault"
+	"mangrove/internal/unreadable"
 	"mangrove/scraper/internal/source"
 )
 
 // When more than half of the files are gone at once, and there were this many, the
 // look after this one has to find the same before they are marked (ADR 0015).
 const manyFiles = 20
+
+// wholeAfter is how long a file that is empty or cut short has to lie still to be taken
+// for a damaged one, and not for one that is still being written.
+const wholeAfter = time.Minute
 
 // copying is how long after its last change a file that cannot be read may still
 // be being written.
@@ -50,8 +55,13 @@ type Library struct {
 	// known is the tree as the last good look left it, head the change log's.
 	known map[string]folder
 	head  int64
-	// unread are files that were passed over, with the stamp they had.
-	unread map[string]Stamp
+	// unread are files that were passed over, with the stamp they had; unsettled are
+	// those of the last look that may still be being written.
+	unread    map[string]Stamp
+	unsettled map[string]bool
+	// deep is true during a look at every file: one that could not be read is tried
+	// again.
+	deep   bool
 	odd    int
 	counts Counts
 	// suspect is what a look found gone that was too much to believe.
@@ -91,7 +101,7 @@ func (l *Library) Scan(ctx context.Context, deep bool) (Counts, int, error) {
 	dirty := l.dirty
 	l.dirty = map[string]bool{}
 	l.mu.Unlock()
-	if deep {
+	if l.deep = deep; deep {
 		clear(l.unread)
 	}
 	counts, changed, err := l.scan(ctx, head, func(dir string) bool { return deep || dirty[dir] })
@@ -183,7 +193,7 @@ func (l *Library) scan(ctx context.Context, head int64, again func(string) bool)
 		l.known = nil
 		clear(l.unread)
 	}
-	counts.PassedOver = len(l.unread) + l.odd
+	counts.PassedOver, counts.Unsettled = len(l.unread)+l.odd, len(l.unsettled)
 	l.counts = counts
 	return counts, changed, nil
 }
@@ -238,6 +248,9 @@ func (l *Library) compare(ctx context.Context, root *os.Root, t tree, gone []str
 			if r.State == "published" {
 				c.Gone = append(c.Gone, r.Path)
 			}
+		case r.Unreadable != "" && l.deep:
+			reread[r.Path] = r
+			toRead = append(toRead, r.Path)
 		case stamp == r.Stamp || r.Stamp.Mod == 0 && stamp.Size == r.Stamp.Size:
 			if r.State == "missing" {
 				c.Back = append(c.Back, Stamped{r.Path, stamp})
@@ -255,7 +268,7 @@ func (l *Library) compare(ctx context.Context, root *os.Root, t tree, gone []str
 			p := path.Join(dir, name)
 			switch {
 			case known[p]:
-			case stamp.Size == 0 || l.unread[p] == stamp:
+			case l.unread[p] == stamp && !l.unsettled[p]:
 				unread[p] = stamp
 			default:
 				toRead = append(toRead, p)
@@ -263,18 +276,22 @@ func (l *Library) compare(ctx context.Context, root *os.Root, t tree, gone []str
 		}
 	}
 	slices.Sort(toRead)
-	read, err := readAll(ctx, root, toRead)
+	read, err := readAll(ctx, root, t, toRead)
 	if err != nil {
 		return c, nil, err
 	}
 	var fresh []Found
+	l.unsettled = map[string]bool{}
 	for _, p := range toRead {
 		f, ok := read[p]
 		r, had := reread[p]
 		switch {
 		case !ok:
-			// Half written, or broken: what is known of it stays until it can be read.
+			// Gone since, or closed: what is known of it stays until it can be read.
 			unread[p], _, _ = t.file(p)
+		case halfWritten(f):
+			unread[p] = f.Stamp
+			l.unsettled[p] = true
 		case !had:
 			fresh = append(fresh, f)
 		case r.Key.Site != LocalSite && f.Key.Site != LocalSite && f.Fingerprint != r.Fingerprint && (f.Key != r.Key || f.Chapter.ID != r.ChapterID):
@@ -283,10 +300,10 @@ func (l *Library) compare(ctx context.Context, root *os.Root, t tree, gone []str
 			if r.State == "published" {
 				c.Gone = append(c.Gone, p)
 			}
-		case f.Fingerprint == r.Fingerprint && f.Stamp.Size == r.Stamp.Size:
+		case f.Fingerprint == r.Fingerprint && f.Stamp.Size == r.Stamp.Size && f.Unreadable == r.Unreadable:
 			if r.State == "missing" {
 				c.Back = append(c.Back, Stamped{p, f.Stamp})
-			} else {
+			} else if f.Stamp != r.Stamp {
 				c.Touched = append(c.Touched, Stamped{p, f.Stamp})
 			}
 		default:
@@ -295,6 +312,17 @@ func (l *Library) compare(ctx context.Context, root *os.Root, t tree, gone []str
 		}
 	}
 	return c, unread, l.place(ctx, &c, fresh, unread)
+}
+
+// writing reports whether a file may still be being written.
+func writing(s Stamp) bool {
+	age := time.Since(time.Unix(0, s.Mod))
+	return age >= 0 && age < wholeAfter
+}
+
+// halfWritten reports whether a file looks damaged because it is not whole yet.
+func halfWritten(f Found) bool {
+	return (f.Unreadable == unreadable.Corrupt || f.Unreadable == unreadable.Empty) && writing(f.Stamp)
 }
 
 // place says of each file that has no row whether it is a known one under another
@@ -372,7 +400,7 @@ func (l *Library) believe(ctx context.Context, c Changes) error {
 // file is the stamp of a file; sure is false where nothing is known of it.
 func (t tree) file(p string) (stamp Stamp, there, sure bool) {
 	dir := folderOf(p)
-	for d := dir; ; d = folderOf(d) {
+	for d := p; ; d = folderOf(d) {
 		if slices.Contains(t.closed, d) {
 			return Stamp{}, false, false
 		}

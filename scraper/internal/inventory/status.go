@@ -23,9 +23,11 @@ type Counts struct {
 	// Files are there, Missing are known and gone, Bytes is the size of Files.
 	Files, Missing int
 	Bytes          int64
-	// PassedOver counts files that were left out of the catalog: no archive that
-	// can be read, a second copy of a chapter, or a name that is no UTF-8.
+	// PassedOver counts files that were left out of the catalog: a second copy of a
+	// chapter, one that is still being written, or a name that is no UTF-8.
 	PassedOver int
+	// Unsettled counts those of them that may still be being written.
+	Unsettled int
 }
 
 // Summary is what is known at once, whatever is under way. It is for showing:

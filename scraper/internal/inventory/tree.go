@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"mangrove/internal/cbz"
 	"mangrove/internal/durable"
 	"mangrove/internal/fault"
 )
@@ -40,6 +43,12 @@ type folder struct {
 	subs []string
 	// sure is false when its time may not tell of the next change.
 	sure bool
+	// archives is true when it directly holds some, or other books; pictures is the stamp of those it
+	// directly holds, of size 0 when it holds none.
+	archives bool
+	pictures Stamp
+	// book is true when it is itself a chapter.
+	book bool
 }
 
 // tree is the library as one look sees it. Paths are relative to its root, with
@@ -69,92 +78,163 @@ type walker struct {
 // looked at.
 func walk(ctx context.Context, root *os.Root, known map[string]folder, again func(string) bool) (tree, error) {
 	w := &walker{root: root, known: known, again: again, out: tree{folders: map[string]folder{}, files: map[string]map[string]Stamp{}}}
-	err := w.visit(ctx, "", 0)
+	_, err := w.visit(ctx, "", 0)
 	return w.out, err
 }
 
-func (w *walker) visit(ctx context.Context, dir string, depth int) error {
-	if err := ctx.Err(); err != nil {
-		return err
+// visit looks at a folder and those in it; holds is true when there is anything to
+// read in them. A folder of pictures is a chapter when nothing else to read lies in
+// it: beside archives or chapters its pictures are covers and the like.
+func (w *walker) visit(ctx context.Context, dir string, depth int) (holds bool, err error) {
+	f, there, err := w.folder(ctx, dir)
+	if err != nil || !there {
+		return false, err
 	}
-	if len(w.out.folders) >= maxFolders {
-		return fault.Newf(fault.Storage, "look at", "the library", "it has more than %d folders", maxFolders)
-	}
-	at := dir
-	if at == "" {
-		at = "."
-	}
-	st, err := w.root.Lstat(at)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && dir != "":
-		return nil // gone since its name was read
-	case err == nil && !st.IsDir() && dir != "":
-		return nil // a link by now
-	case errors.Is(err, fs.ErrPermission) && dir != "":
-		w.out.closed = append(w.out.closed, dir)
-		return nil
-	case err != nil:
-		return durable.Classify("look at", at, err)
-	}
-	f, ok := w.known[dir]
-	if !ok || !f.sure || f.mod != st.ModTime().UnixNano() || w.again(dir) {
-		f = folder{mod: st.ModTime().UnixNano(), sure: time.Since(st.ModTime()) > settled}
-		if f.subs, err = w.read(dir, at); err != nil {
-			if errors.Is(err, fs.ErrPermission) && dir != "" {
-				w.out.closed = append(w.out.closed, dir)
-				return nil
-			}
-			return durable.Classify("read", at, err)
-		}
-	}
+	holds = f.archives
 	w.out.folders[dir] = f
-	if depth == maxDepth {
-		return nil
-	}
-	for _, name := range f.subs {
-		if err := w.visit(ctx, path.Join(dir, name), depth+1); err != nil {
-			return err
+	if depth < maxDepth {
+		for _, name := range f.subs {
+			below, err := w.visit(ctx, path.Join(dir, name), depth+1)
+			if err != nil {
+				return false, err
+			}
+			holds = holds || below
 		}
+	}
+	f.book = dir != "" && !holds && f.pictures.Size > 0
+	w.out.folders[dir] = f
+	return holds || f.book, w.books(dir, f)
+}
+
+// books lists the chapters among the folders of a folder, with its files. Its own
+// time does not tell of them, so that it is read when one of them has changed.
+func (w *walker) books(dir string, f folder) error {
+	files, read := w.out.files[dir]
+	found := map[string]Stamp{}
+	for _, name := range f.subs {
+		sub := path.Join(dir, name)
+		now, before := w.out.folders[sub], w.known[sub]
+		if now.book {
+			found[name] = now.pictures
+		}
+		if !read && (now.book != before.book || now.book && now.pictures != before.pictures) {
+			if _, err := w.read(dir, atOf(dir)); err != nil {
+				return w.unreadable(dir, err)
+			}
+			files, read = w.out.files[dir], true
+		}
+	}
+	if read {
+		maps.Copy(files, found)
 	}
 	return nil
 }
 
-// read lists one folder: its archives with their stamps, and its folders.
-func (w *walker) read(dir, at string) (subs []string, err error) {
+// unreadable takes in that a folder cannot be read: nothing is known of one that is
+// closed to us, and any other failure ends the look.
+func (w *walker) unreadable(dir string, err error) error {
+	if errors.Is(err, fs.ErrPermission) && dir != "" {
+		w.out.closed = append(w.out.closed, dir)
+		return nil
+	}
+	return durable.Classify("read", atOf(dir), err)
+}
+
+// atOf is a folder's name for the file system.
+func atOf(dir string) string {
+	if dir == "" {
+		return "."
+	}
+	return dir
+}
+
+// folder looks at one folder, and reads it unless it is known and has not changed.
+// there is false for one that is gone, a link or closed.
+func (w *walker) folder(ctx context.Context, dir string) (f folder, there bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return f, false, err
+	}
+	if len(w.out.folders) >= maxFolders {
+		return f, false, fault.Newf(fault.Storage, "look at", "the library", "it has more than %d folders", maxFolders)
+	}
+	at := atOf(dir)
+	st, err := w.root.Lstat(at)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && dir != "":
+		return f, false, nil // gone since its name was read
+	case err == nil && !st.IsDir() && dir != "":
+		return f, false, nil // a link by now
+	case errors.Is(err, fs.ErrPermission) && dir != "":
+		w.out.closed = append(w.out.closed, dir)
+		return f, false, nil
+	case err != nil:
+		return f, false, durable.Classify("look at", at, err)
+	}
+	f, ok := w.known[dir]
+	if !ok || !f.sure || f.mod != st.ModTime().UnixNano() || w.again(dir) {
+		if f, err = w.read(dir, at); err != nil {
+			return f, false, w.unreadable(dir, err)
+		}
+		f.mod, f.sure = st.ModTime().UnixNano(), time.Since(st.ModTime()) > settled
+		f.pictures.Mod = max(f.pictures.Mod, f.mod)
+	}
+	return f, true, nil
+}
+
+// suffixes are the endings of the files that are looked into. What they are, their
+// bytes say.
+var suffixes = []string{".cbz", ".cbr", ".cb7", ".zip", ".rar", ".7z"}
+
+// others are the endings of books that are not read here. A picture beside one is
+// its cover and no chapter.
+var others = []string{".pdf", ".epub", ".mobi", ".azw", ".azw3", ".cbt", ".djvu"}
+
+// read lists one folder: its archives with their stamps, its folders, and what
+// pictures it holds.
+func (w *walker) read(dir, at string) (out folder, err error) {
 	f, err := w.root.Open(at)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	defer func() { _ = f.Close() }() // nothing was written
 	entries, err := f.ReadDir(-1)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	files := map[string]Stamp{}
 	for _, e := range entries {
 		name := e.Name()
-		archive := e.Type().IsRegular() && strings.EqualFold(path.Ext(name), ".cbz")
+		archive := e.Type().IsRegular() && slices.Contains(suffixes, strings.ToLower(path.Ext(name)))
+		picture := e.Type().IsRegular() && cbz.PictureName(name)
 		switch {
-		case strings.HasPrefix(name, "."), !archive && !e.IsDir():
+		case e.Type().IsRegular() && !cbz.Litter(name) && slices.Contains(others, strings.ToLower(path.Ext(name))):
+			out.archives = true
+		case cbz.Litter(name), !archive && !picture && !e.IsDir():
 		case !utf8.ValidString(name):
 			// The database and the contract hold text; the file stays as it is.
 			w.out.odd++
 		case e.IsDir():
-			subs = append(subs, name)
+			out.subs = append(out.subs, name)
 		default:
 			st, err := e.Info()
 			if errors.Is(err, fs.ErrNotExist) {
 				continue // gone since the folder was read
 			}
 			if err != nil {
-				return nil, err
+				return out, err
 			}
 			if w.count++; w.count > maxFiles {
-				return nil, fault.Newf(fault.Storage, "look at", "the library", "it has more than %d files", maxFiles)
+				return out, fault.Newf(fault.Storage, "look at", "the library", "it has more than %d files", maxFiles)
 			}
+			if picture {
+				out.pictures.Size += st.Size()
+				out.pictures.Mod = max(out.pictures.Mod, st.ModTime().UnixNano())
+				continue
+			}
+			out.archives = true
 			files[name] = stampOf(st)
 		}
 	}
 	w.out.files[dir] = files
-	return subs, nil
+	return out, nil
 }

@@ -93,7 +93,7 @@ func change(c store.LibraryChange, series *scraperv1.Series) *scraperv1.LibraryC
 	return &scraperv1.LibraryChange{
 		Revision: c.Revision, Path: c.Path, Removed: c.State == "removed", Key: keyMessage(c.Key), SeriesTitle: c.SeriesTitle, Chapter: ch,
 		Pages: int32(c.Pages), Size: c.Size, Fingerprint: c.Fingerprint, PublishedAt: stamp(c.Published), Series: series,
-		MissingPages: numbers(c.Missing), ReplacedBy: c.ReplacedBy,
+		MissingPages: numbers(c.Missing), ReplacedBy: c.ReplacedBy, Kind: c.Kind, Unreadable: c.Unreadable,
 	}
 }
 

@@ -58,6 +58,8 @@ type Store interface {
 	FollowsRevision(ctx context.Context) (int64, error)
 	CountFailures(ctx context.Context) (int, error)
 	CountOutstanding(ctx context.Context) (int, error)
+	AdoptFolder(ctx context.Context, folder string, to source.Key, now time.Time) (files, listed int, err error)
+	ReturnFolder(ctx context.Context, folder string) (files int, err error)
 	QueueStore
 	Incidents
 }
@@ -93,6 +95,7 @@ type Library interface {
 type Server struct {
 	scraperv1.UnimplementedScraperServiceServer
 	scraperv1.UnimplementedQueueServiceServer
+	scraperv1.UnimplementedMovingServiceServer
 
 	Version  string
 	Started  time.Time

@@ -96,6 +96,7 @@ func setup(t *testing.T) edge {
 	}
 	scraperv1.RegisterScraperServiceServer(server.Server, served)
 	scraperv1.RegisterQueueServiceServer(server.Server, served)
+	scraperv1.RegisterMovingServiceServer(server.Server, served)
 	path := filepath.Join(t.TempDir(), "s.sock")
 	l, err := grpcserver.ListenUnix(path)
 	if err != nil {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -24,23 +23,9 @@ func (s *Store) ApplyFollows(ctx context.Context, c follow.Change, now time.Time
 			out.Stale = true
 			return nil
 		}
-		for _, f := range c.Follows {
-			title, url := f.Title, f.URL
-			if title == "" {
-				title = f.Key.SeriesID
-			}
-			var wanted bool
-			if err := tx.QueryRow(ctx, s.sql.Get("UpsertFollow"), f.Key.Site, f.Key.SeriesID, title, url, f.Download, list(f.Languages), c.Revision).Scan(&wanted); err != nil {
-				return err
-			}
-			if wanted {
-				out.Wanted = append(out.Wanted, f.Key)
-			}
-		}
-		for _, w := range c.Kept {
-			if _, err := tx.Exec(ctx, s.sql.Get("KeepFollow"), w.Key.Site, w.Key.SeriesID, w.Download, list(w.Languages), c.Revision); err != nil {
-				return err
-			}
+		var err error
+		if out.Wanted, err = s.wish(ctx, tx, c); err != nil {
+			return err
 		}
 		for _, key := range c.Unfollowed {
 			name := "RemoveSeries"
@@ -73,14 +58,49 @@ func (s *Store) ApplyFollows(ctx context.Context, c follow.Change, now time.Time
 			err = row.Scan(&k.Site, &k.SeriesID)
 			return k, err
 		})
+		asked := map[source.Key]bool{}
+		for _, k := range out.Wanted {
+			asked[k] = true
+		}
 		for _, k := range never {
-			if !slices.Contains(out.Wanted, k) {
+			if !asked[k] {
 				out.Wanted = append(out.Wanted, k)
 			}
 		}
 		return err
 	})
 	return out, err
+}
+
+// wish stores the wishes of one message and answers those that want downloads now and
+// did not before. They go to the database in one batch: a library that moves in
+// brings thousands.
+func (s *Store) wish(ctx context.Context, tx pgx.Tx, c follow.Change) (wanted []source.Key, err error) {
+	batch := &pgx.Batch{}
+	for _, f := range c.Follows {
+		title := f.Title
+		if title == "" {
+			title = f.Key.SeriesID
+		}
+		batch.Queue(s.sql.Get("UpsertFollow"), f.Key.Site, f.Key.SeriesID, title, f.URL, f.Download, list(f.Languages), c.Revision).QueryRow(func(row pgx.Row) error {
+			var want bool
+			if err := row.Scan(&want); err != nil {
+				return err
+			}
+			if want {
+				wanted = append(wanted, f.Key)
+			}
+			return nil
+		})
+	}
+	for _, w := range c.Kept {
+		batch.Queue(s.sql.Get("KeepFollow"), w.Key.Site, w.Key.SeriesID, w.Download, list(w.Languages), c.Revision)
+	}
+	if batch.Len() == 0 {
+		return nil, nil
+	}
+	err = tx.SendBatch(ctx, batch).Close()
+	return wanted, err
 }
 
 // FollowsRevision is the highest revision of follows applied.

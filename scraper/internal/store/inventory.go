@@ -39,7 +39,7 @@ func (s *Store) inventoryRows(ctx context.Context, name string, args ...any) ([]
 		return nil, classify(name, err)
 	}
 	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r inventory.Row, err error) {
-		err = row.Scan(&r.Path, &r.Stamp.Size, &r.Stamp.Mod, &r.State, &r.Revision, &r.Key.Site, &r.Key.SeriesID, &r.ChapterID, &r.Fingerprint)
+		err = row.Scan(&r.Path, &r.Stamp.Size, &r.Stamp.Mod, &r.State, &r.Revision, &r.Key.Site, &r.Key.SeriesID, &r.ChapterID, &r.Fingerprint, &r.Unreadable)
 		return r, err
 	})
 	return out, classify(name, err)
@@ -113,10 +113,12 @@ func rereadColumns(old []string, list []inventory.Found) []any {
 	n := len(list)
 	paths, sizes, mods := make([]string, n), make([]int64, n), make([]int64, n)
 	pages, prints := make([]int32, n), make([]string, n)
+	kinds, reasons := make([]string, n), make([]string, n)
 	for i, f := range list {
 		paths[i], sizes[i], mods[i], pages[i], prints[i] = f.Path, f.Stamp.Size, f.Stamp.Mod, int32(f.Pages), f.Fingerprint
+		kinds[i], reasons[i] = string(f.Kind), string(f.Unreadable)
 	}
-	return []any{old, paths, sizes, mods, pages, prints}
+	return []any{old, paths, sizes, mods, pages, prints, kinds, reasons}
 }
 
 // adoptColumns are the columns of new files: sizes and times, then texts, in the
@@ -124,7 +126,7 @@ func rereadColumns(old []string, list []inventory.Found) []any {
 func adoptColumns(list []inventory.Found) []any {
 	n := len(list)
 	sizes, mods, pages := make([]int64, n), make([]int64, n), make([]int32, n)
-	texts := make([][]string, 12)
+	texts := make([][]string, 14)
 	for i := range texts {
 		texts[i] = make([]string, n)
 	}
@@ -137,13 +139,14 @@ func adoptColumns(list []inventory.Found) []any {
 		}
 		for k, text := range []string{
 			f.Path, f.Key.Site, f.Key.SeriesID, c.ID, f.SeriesTitle, c.Number, c.Volume, c.Title, c.Language,
-			strings.Join(c.Groups, "\n"), f.Fingerprint, strings.Join(missing, ","),
+			strings.Join(c.Groups, "\n"), f.Fingerprint, strings.Join(missing, ","), string(f.Kind), string(f.Unreadable),
 		} {
 			texts[k][i] = text
 		}
 	}
 	return []any{
 		texts[0], sizes, mods, texts[1], texts[2], texts[3], texts[4], texts[5], texts[6], texts[7], texts[8], texts[9], pages, texts[10], texts[11],
+		texts[12], texts[13],
 	}
 }
 

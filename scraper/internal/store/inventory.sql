@@ -5,11 +5,11 @@
 SELECT revision FROM library FOR UPDATE;
 
 -- name: FilesIn
-SELECT path, size, mtime_ns, state, revision, site, series_id, chapter_id, fingerprint
+SELECT path, size, mtime_ns, state, revision, site, series_id, chapter_id, fingerprint, unreadable
 FROM library_files WHERE $1::text[] IS NULL OR folder = ANY ($1);
 
 -- name: FilesLike
-SELECT path, size, mtime_ns, state, revision, site, series_id, chapter_id, fingerprint
+SELECT path, size, mtime_ns, state, revision, site, series_id, chapter_id, fingerprint, unreadable
 FROM library_files
 WHERE state <> 'removed'
   AND (fingerprint = ANY ($1) OR (site, series_id, chapter_id) IN (SELECT * FROM unnest($2::text[], $3::text[], $4::text[])));
@@ -49,9 +49,10 @@ WHERE f.path = b.path AND f.size = b.size;
 -- $1 are the old paths, $2 the new ones: the same, or what another program renamed
 -- the files to.
 WITH those AS (
-    SELECT f.path, b.to_path, b.size, b.mtime_ns, b.pages, b.fingerprint, row_number() OVER (ORDER BY f.path) AS n
+    SELECT f.path, b.to_path, b.size, b.mtime_ns, b.pages, b.fingerprint, b.kind, b.unreadable, row_number() OVER (ORDER BY f.path) AS n
     FROM library_files f
-    JOIN unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::int[], $6::text[]) AS b (path, to_path, size, mtime_ns, pages, fingerprint) USING (path)
+    JOIN unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::int[], $6::text[], $7::text[], $8::text[])
+         AS b (path, to_path, size, mtime_ns, pages, fingerprint, kind, unreadable) USING (path)
     WHERE f.state <> 'removed' AND (f.path = b.to_path OR NOT EXISTS (SELECT FROM library_files o WHERE o.path = b.to_path))
 ), next AS (
     UPDATE library SET revision = revision + (SELECT count(*) FROM those) WHERE EXISTS (SELECT FROM those)
@@ -59,7 +60,8 @@ WITH those AS (
 )
 UPDATE library_files f
 SET path = those.to_path, state = 'published', size = those.size, mtime_ns = those.mtime_ns, pages = those.pages, fingerprint = those.fingerprint,
-    verified_at = CASE WHEN f.fingerprint = those.fingerprint AND f.size = those.size THEN f.verified_at END, revision = next.base + those.n
+    verified_at = CASE WHEN f.fingerprint = those.fingerprint AND f.size = those.size THEN f.verified_at END,
+    kind = those.kind, unreadable = those.unreadable, revision = next.base + those.n
 FROM those, next WHERE f.path = those.path;
 
 -- name: AdoptFiles
@@ -68,8 +70,9 @@ FROM those, next WHERE f.path = those.path;
 WITH those AS (
     SELECT b.*, row_number() OVER (ORDER BY b.path) AS n
     FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[],
-                $12::text[], $13::int[], $14::text[], $15::text[])
-         AS b (path, size, mtime_ns, site, series_id, chapter_id, series_title, number, volume, title, language, groups, pages, fingerprint, missing_pages)
+                $12::text[], $13::int[], $14::text[], $15::text[], $16::text[], $17::text[])
+         AS b (path, size, mtime_ns, site, series_id, chapter_id, series_title, number, volume, title, language, groups, pages, fingerprint, missing_pages,
+               kind, unreadable)
     WHERE NOT EXISTS (SELECT FROM library_files o WHERE o.path = b.path)
       AND NOT EXISTS (SELECT FROM library_files o WHERE o.site = b.site AND o.series_id = b.series_id AND o.chapter_id = b.chapter_id AND o.state <> 'removed')
 ), next AS (
@@ -77,12 +80,12 @@ WITH those AS (
     RETURNING revision - (SELECT count(*) FROM those) AS base
 )
 INSERT INTO library_files (path, revision, state, site, series_id, chapter_id, series_title, number, volume, title, language, groups,
-                           source_order, pages, size, mtime_ns, fingerprint, published_at, missing_pages)
+                           source_order, pages, size, mtime_ns, fingerprint, published_at, missing_pages, kind, unreadable)
 SELECT t.path, next.base + t.n, 'published', t.site, t.series_id, t.chapter_id, coalesce(s.title, t.series_title),
        coalesce(c.number, nullif(t.number, '')::numeric), coalesce(c.volume, nullif(t.volume, '')::numeric), coalesce(c.title, t.title),
        coalesce(c.language, t.language), coalesce(c.groups, CASE WHEN t.groups = '' THEN '{}' ELSE string_to_array(t.groups, E'\n') END),
        coalesce(c.source_order, 0), t.pages, t.size, t.mtime_ns, t.fingerprint, to_timestamp(t.mtime_ns / 1e9),
-       CASE WHEN t.missing_pages = '' THEN '{}' ELSE string_to_array(t.missing_pages, ',')::int[] END
+       CASE WHEN t.missing_pages = '' THEN '{}' ELSE string_to_array(t.missing_pages, ',')::int[] END, t.kind, t.unreadable
 FROM those t
 CROSS JOIN next
 LEFT JOIN series s ON s.site = t.site AND s.series_id = t.series_id

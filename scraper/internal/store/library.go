@@ -29,6 +29,8 @@ type LibraryChange struct {
 	Missing []int
 	// ReplacedBy is the path of the file that took the place of a removed one, or "".
 	ReplacedBy string
+	// Kind is what holds the pages; Unreadable why they cannot be read, or "".
+	Kind, Unreadable string
 }
 
 // LibraryHead returns the change log's epoch and newest revision.
@@ -124,7 +126,7 @@ func (s *Store) ChangesAfter(ctx context.Context, revision int64, limit int) ([]
 	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c LibraryChange, err error) {
 		err = row.Scan(&c.Path, &c.Revision, &c.State, &c.Key.Site, &c.Key.SeriesID, &c.Chapter.ID, &c.SeriesTitle, &c.Chapter.Number,
 			&c.Chapter.Volume, &c.Chapter.Title, &c.Chapter.Language, &c.Chapter.Groups, &c.Chapter.Order, &c.Pages, &c.Size, &c.Fingerprint, &c.Published,
-			&c.Missing, &c.ReplacedBy)
+			&c.Missing, &c.ReplacedBy, &c.Kind, &c.Unreadable)
 		return c, err
 	})
 	return out, classify("ChangesAfter", err)

@@ -20,7 +20,7 @@ UPDATE library SET revision = revision + 1 RETURNING revision;
 -- chapter gives back (JOB-4). Repeated for a file that is committed already it
 -- changes the Job alone.
 WITH there AS (
-    SELECT FROM library_files WHERE path = $1 AND fingerprint = $14 AND state = 'published'
+    SELECT FROM library_files WHERE path = $1 AND fingerprint = $14 AND state = 'published' AND unreadable = ''
 ), next AS (
     UPDATE library SET revision = revision + 1 WHERE NOT EXISTS (SELECT FROM there) RETURNING revision
 ), put AS (
@@ -31,7 +31,8 @@ WITH there AS (
     SET revision = excluded.revision, state = 'published', series_title = excluded.series_title, number = excluded.number,
         volume = excluded.volume, title = excluded.title, language = excluded.language, groups = excluded.groups,
         source_order = excluded.source_order, pages = excluded.pages, size = excluded.size, fingerprint = excluded.fingerprint,
-        published_at = excluded.published_at, missing_pages = excluded.missing_pages, again = false, replaced_by = '', file_gone = false, verified_at = NULL
+        published_at = excluded.published_at, missing_pages = excluded.missing_pages, again = false, replaced_by = '', file_gone = false,
+        verified_at = NULL, kind = excluded.kind, unreadable = ''
 ), back AS (
     UPDATE jobs SET retries = 0 WHERE id = $16 AND retries > 0
 )
@@ -65,7 +66,7 @@ SELECT chapter_id, state FROM library_files WHERE site = $1 AND series_id = $2 A
 -- name: ChangesAfter
 SELECT f.path, f.revision, f.state, f.site, f.series_id, f.chapter_id, f.series_title, coalesce(trim_scale(f.number)::text, ''),
        coalesce(trim_scale(f.volume)::text, ''), f.title, f.language, f.groups, f.source_order, f.pages, f.size, f.fingerprint, f.published_at,
-       f.missing_pages, f.replaced_by
+       f.missing_pages, f.replaced_by, f.kind, f.unreadable
 FROM library_files f
 WHERE f.revision > $1
 ORDER BY f.revision

@@ -18,7 +18,7 @@ func (s *Store) Unverified(ctx context.Context, before time.Time, limit int) ([]
 		return nil, classify("Unverified", err)
 	}
 	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (f verify.File, err error) {
-		err = row.Scan(&f.Path, &f.Key.Site, &f.Key.SeriesID, &f.ChapterID, &f.Fingerprint)
+		err = row.Scan(&f.Path, &f.Key.Site, &f.Key.SeriesID, &f.ChapterID, &f.Fingerprint, &f.Kind)
 		return f, err
 	})
 	return out, classify("Unverified", err)

@@ -2,9 +2,9 @@
 
 -- name: Unverified
 -- What was published here was whole then.
-SELECT path, site, series_id, chapter_id, fingerprint
+SELECT path, site, series_id, chapter_id, fingerprint, kind
 FROM library_files
-WHERE state = 'published' AND coalesce(verified_at, published_at) < $1
+WHERE state = 'published' AND unreadable = '' AND coalesce(verified_at, published_at) < $1
 ORDER BY coalesce(verified_at, published_at), path
 LIMIT $2;
 

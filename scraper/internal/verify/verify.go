@@ -17,6 +17,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"mangrove/internal/archive"
 	"mangrove/internal/cbz"
 	"mangrove/internal/durable"
 	"mangrove/internal/fault"
@@ -44,6 +45,8 @@ type File struct {
 	Key         source.Key
 	ChapterID   string
 	Fingerprint string
+	// Kind is what holds its pages.
+	Kind archive.Kind
 }
 
 // Store is what verifying reads and writes.
@@ -187,6 +190,9 @@ func (v *Verifier) read(ctx context.Context, f File) (size int64, pages int, wha
 		return 0, 0, nil, durable.Classify("open", v.Library, err)
 	}
 	defer func() { _ = root.Close() }() // nothing was written
+	if f.Kind != archive.ZIP {
+		return others(ctx, root, f)
+	}
 	file, err := root.Open(filepath.FromSlash(f.Path))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -209,15 +215,42 @@ func (v *Verifier) read(ctx context.Context, f File) (size int64, pages int, wha
 	case err != nil:
 		return st.Size(), 0, []string{"it cannot be read at all: " + fault.Line(err)}, nil
 	}
-	for i, d := range got.Bad {
-		if i == maxLines {
-			what = append(what, fmt.Sprintf("and %d more pages", len(got.Bad)-maxLines))
-			break
-		}
-		what = append(what, fmt.Sprintf("page %d (%s): %s", d.Page, d.Name, d.What))
-	}
+	what = lines(got.Bad)
 	if f.Key.Site != inventory.LocalSite && got.Fingerprint != f.Fingerprint {
 		what = append(what, "it is not the chapter that was published")
 	}
 	return st.Size(), got.Pages, what, nil
+}
+
+// others reads what another program made and is no ZIP: its own checksums, and each
+// picture to its end, are all there is to go by. Its size is that of its pages.
+func others(ctx context.Context, root *os.Root, f File) (size int64, pages int, what []string, err error) {
+	got, err := archive.Index(ctx, root, f.Path)
+	switch {
+	case ctx.Err() != nil:
+		return 0, 0, nil, ctx.Err()
+	case fault.Is(err, fault.NotFound):
+		return -1, 0, nil, nil
+	case err != nil:
+		return 0, 0, []string{"it cannot be read at all: " + fault.Line(err)}, nil
+	}
+	var bad []cbz.Damage
+	for i, p := range got.Pages {
+		size += p.Size
+		if p.Width == 0 {
+			bad = append(bad, cbz.Damage{Page: i + 1, Name: p.Name, What: "it is no whole picture"})
+		}
+	}
+	return size, len(got.Pages), lines(bad), nil
+}
+
+// lines says what is wrong, one page a line, within bounds.
+func lines(bad []cbz.Damage) (what []string) {
+	for i, d := range bad {
+		if i == maxLines {
+			return append(what, fmt.Sprintf("and %d more pages", len(bad)-maxLines))
+		}
+		what = append(what, fmt.Sprintf("page %d (%s): %s", d.Page, d.Name, d.What))
+	}
+	return what
 }

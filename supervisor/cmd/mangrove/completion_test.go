@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -52,25 +53,60 @@ func TestEveryCommandCanBeCompleted(t *testing.T) {
 	}
 }
 
-// TestBashCompletes what is typed so far.
-func TestBashCompletes(t *testing.T) {
-	t.Parallel()
-	bash, err := exec.LookPath("bash")
+// typed is what stands on the line and what it is completed to.
+var typed = map[string]string{
+	"rest": "restart", "restart s": "scraper", "incident s": "save show", "start --a": "--all", "completion f": "fish", "logs --f": "--follow",
+	"library v": "verify", "restart scraper x": "", "nosuch x": "",
+}
+
+// completes compares what a shell offers, in any order, with what was typed.
+func completes(t *testing.T, shell string, offer func(path string, words []string) *exec.Cmd) {
+	t.Helper()
+	path, err := exec.LookPath(shell)
 	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
 		t.Skip(err)
 	}
-	script := bashScript(tree(t))
-	for typed, want := range map[string]string{
-		"rest": "restart", "restart s": "scraper", "incident s": "show save", "start --a": "--all", "completion f": "fish", "logs --f": "--follow", "restart scraper x": "", "nosuch x": "",
-	} {
-		words := append([]string{"mangrove"}, strings.Split(typed, " ")...)
-		cmd := exec.Command(bash, "--norc", "-c", script+`COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _mangrove; echo "${COMPREPLY[*]}"`, "x")
-		cmd.Args = append(cmd.Args, words...)
-		out, err := cmd.CombinedOutput()
-		if got := strings.TrimSpace(string(out)); err != nil || got != want {
-			t.Errorf("%q is completed to %q (%v), want %q", typed, got, err, want)
+	for line, want := range typed {
+		out, err := offer(path, append([]string{"mangrove"}, strings.Split(line, " ")...)).CombinedOutput()
+		got := strings.Fields(string(out))
+		slices.Sort(got)
+		if got := strings.Join(got, " "); err != nil || got != want {
+			t.Errorf("%s completes %q to %q (%v), want %q", shell, line, got, err, want)
 		}
 	}
+}
+
+func TestBashCompletes(t *testing.T) {
+	t.Parallel()
+	script := bashScript(tree(t))
+	completes(t, "bash", func(bash string, words []string) *exec.Cmd {
+		return exec.Command(bash, append([]string{"--norc", "-c", script + `COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _mangrove; echo "${COMPREPLY[*]}"`, "x"}, words...)...)
+	})
+}
+
+// TestZshCompletes: which of the words offered fit is for zsh itself to say, on a
+// terminal; here they are put to its pattern matching.
+func TestZshCompletes(t *testing.T) {
+	t.Parallel()
+	script := `compdef() { }; _files() { }; compadd() { shift; print -l -- ${(M)@:#${words[CURRENT]}*} };` + "\n" + zshScript(tree(t))
+	completes(t, "zsh", func(zsh string, words []string) *exec.Cmd {
+		return exec.Command(zsh, append([]string{"-f", "-c", script + `words=("$@"); CURRENT=$#; _mangrove`, "x"}, words...)...)
+	})
+}
+
+func TestFishCompletes(t *testing.T) {
+	t.Parallel()
+	script := fishScript(tree(t))
+	home := t.TempDir()
+	completes(t, "fish", func(fish string, words []string) *exec.Cmd {
+		// A word that nothing fits is completed to the files there are: none.
+		cmd := exec.Command(fish, "--no-config", "-c", script+`function mangrove; end; complete -C "$argv" | string replace -r '\t.*' ''; true`, strings.Join(words, " "))
+		cmd.Dir, cmd.Env = home, []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}
+		return cmd
+	})
 }
 
 // TestEveryCommandHasHelpWithAnExample, one that begins with the command itself.

@@ -90,7 +90,25 @@ func runScraper(spec *child.Spec) (child.Exit, []string, error) {
 	if spec.Path, _, err = siblings(); err != nil {
 		return child.Exit{}, nil, err
 	}
-	spec.Env, spec.Life = scraperEnvironment(os.Environ(), c), true
+	spec.Env = scraperEnvironment(os.Environ(), c)
+	return runOnce(spec)
+}
+
+// runReader does the same with the reader's.
+func runReader(spec *child.Spec) (child.Exit, []string, error) {
+	c, err := config.FromEnvironment()
+	if err != nil {
+		return child.Exit{}, nil, err
+	}
+	if _, spec.Path, err = siblings(); err != nil {
+		return child.Exit{}, nil, err
+	}
+	spec.Env = readerEnvironment(os.Environ(), c)
+	return runOnce(spec)
+}
+
+func runOnce(spec *child.Spec) (child.Exit, []string, error) {
+	spec.Life = true
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	return child.Run(ctx, *spec)

@@ -37,6 +37,8 @@ type commands struct {
 	Release  releaseCommand  `cmd:"" help:"End a Hold on all downloads."`
 	Retry    retryCommand    `cmd:"" help:"Put a Job that was set aside back in the queue."`
 	Cancel   cancelCommand   `cmd:"" help:"End a Job. What is in the library stays."`
+	Import   importCommand   `cmd:"" help:"Bring in what somebody follows and has read, from a backup."`
+	Export   exportCommand   `cmd:"" help:"Print what people follow and have read, as one file."`
 	Incident incidentCommand `cmd:"" help:"Look at what went wrong, and save it for a report."`
 	Library  libraryCommand  `cmd:"" help:"Rebuild, verify and mend the library."`
 	Site     siteCommand     `cmd:"" help:"Look at how Sites are read."`

@@ -30,6 +30,7 @@ func settingTable() []setting {
 		{config.OIDCName, "what people know the issuer by; the button says it", "the issuer's host"},
 		{config.OIDCAdmit, "linked lets those in who are linked or invited; members makes a member of everybody the issuer vouches for", "linked"},
 		{config.OIDCGroup, "a group that everybody who comes through the issuer needs", "none"},
+		{config.Thumbnails, "MiB that the covers made for the pages may take on the disk", "1024"},
 		{config.HeartbeatURL, "an address outside this machine that is asked each minute while all is well, so that somebody misses it", "none"},
 		{config.LogLevel, "debug, info, warn or error", "info"},
 		{config.DatabaseURL, "a PostgreSQL 14 or newer to use instead of the embedded one", "the embedded one"},

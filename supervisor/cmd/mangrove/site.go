@@ -34,7 +34,11 @@ func (siteLabelCommand) Run(con console) error { return handOver(con, "site", "l
 // handOver lets the scraper's own program talk to the person directly: our standard
 // input and output are its.
 func handOver(con console, args ...string) error {
-	exit, _, err := runScraper(&child.Spec{Args: args, Log: con.err, Stdin: os.Stdin, Stdout: os.Stdout})
+	return handOverTo(runScraper, con, args...)
+}
+
+func handOverTo(run func(*child.Spec) (child.Exit, []string, error), con console, args ...string) error {
+	exit, _, err := run(&child.Spec{Args: args, Log: con.err, Stdin: os.Stdin, Stdout: os.Stdout})
 	if err != nil {
 		return err
 	}

@@ -3350,7 +3350,7 @@ type LibraryState struct {
 	Missing int64 `protobuf:"varint,3,opt,name=missing,proto3" json:"missing,omitempty"`
 	// bytes is the size of files.
 	Bytes int64 `protobuf:"varint,4,opt,name=bytes,proto3" json:"bytes,omitempty"`
-	// passed_over counts files that were left out of the catalog: broken, a second copy, or with a name that cannot be stored.
+	// passed_over counts files that were left out of the catalog: still being written, a second copy, or with a name that cannot be stored.
 	PassedOver int64 `protobuf:"varint,5,opt,name=passed_over,json=passedOver,proto3" json:"passed_over,omitempty"`
 	// looked_at is when the last look ended well; unset before the first.
 	LookedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=looked_at,json=lookedAt,proto3" json:"looked_at,omitempty"`
@@ -4274,7 +4274,11 @@ type LibraryChange struct {
 	// missing_pages are the numbers, from 1, of the Site's pages that the file is without.
 	MissingPages []int32 `protobuf:"varint,12,rep,packed,name=missing_pages,json=missingPages,proto3" json:"missing_pages,omitempty"`
 	// replaced_by is the path of the file that took the place of a removed one, or "".
-	ReplacedBy    string `protobuf:"bytes,13,opt,name=replaced_by,json=replacedBy,proto3" json:"replaced_by,omitempty"`
+	ReplacedBy string `protobuf:"bytes,13,opt,name=replaced_by,json=replacedBy,proto3" json:"replaced_by,omitempty"`
+	// kind is what holds the pages: "zip", "rar", "7z" or "folder"; path is then the folder.
+	Kind string `protobuf:"bytes,14,opt,name=kind,proto3" json:"kind,omitempty"`
+	// unreadable is the word for why it cannot be read, "" when it can; pages is then 0.
+	Unreadable    string `protobuf:"bytes,15,opt,name=unreadable,proto3" json:"unreadable,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4396,6 +4400,20 @@ func (x *LibraryChange) GetMissingPages() []int32 {
 func (x *LibraryChange) GetReplacedBy() string {
 	if x != nil {
 		return x.ReplacedBy
+	}
+	return ""
+}
+
+func (x *LibraryChange) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *LibraryChange) GetUnreadable() string {
+	if x != nil {
+		return x.Unreadable
 	}
 	return ""
 }
@@ -5805,7 +5823,7 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\x12RequestPollRequest\x120\n" +
 	"\x03key\x18\x01 \x01(\v2\x1e.mangrove.scraper.v1.SeriesKeyR\x03key\"T\n" +
 	"\x13RequestPollResponse\x12=\n" +
-	"\frequested_at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\vrequestedAt\"\xec\x03\n" +
+	"\frequested_at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\vrequestedAt\"\xa0\x04\n" +
 	"\rLibraryChange\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x03R\brevision\x12\x12\n" +
 	"\x04path\x18\x02 \x01(\tR\x04path\x12\x18\n" +
@@ -5821,7 +5839,11 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\x06series\x18\v \x01(\v2\x1b.mangrove.scraper.v1.SeriesR\x06series\x12#\n" +
 	"\rmissing_pages\x18\f \x03(\x05R\fmissingPages\x12\x1f\n" +
 	"\vreplaced_by\x18\r \x01(\tR\n" +
-	"replacedBy\"]\n" +
+	"replacedBy\x12\x12\n" +
+	"\x04kind\x18\x0e \x01(\tR\x04kind\x12\x1e\n" +
+	"\n" +
+	"unreadable\x18\x0f \x01(\tR\n" +
+	"unreadable\"]\n" +
 	"\x19ListLibraryChangesRequest\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\tR\x05epoch\x12\x14\n" +
 	"\x05after\x18\x02 \x01(\x03R\x05after\x12\x14\n" +

@@ -25,6 +25,7 @@ import (
 type Scraper struct {
 	scraperv1.UnimplementedScraperServiceServer
 	scraperv1.UnimplementedQueueServiceServer
+	scraperv1.UnimplementedMovingServiceServer
 	socket string
 
 	mu       sync.Mutex
@@ -42,6 +43,9 @@ type Scraper struct {
 	operated
 	placed
 	queued
+	foreign map[string]*scraperv1.RecognisedSeries
+	folders map[string]*scraperv1.SeriesKey
+	refused error
 }
 
 // New makes a scraper that does not listen yet; its socket lies in a folder of
@@ -73,6 +77,7 @@ func (s *Scraper) Start(t testing.TB) {
 	g := grpcserver.New(zap.NewNop(), grpc.Creds(grpcserver.PeerCredentials(os.Geteuid())))
 	scraperv1.RegisterScraperServiceServer(g.Server, s)
 	scraperv1.RegisterQueueServiceServer(g.Server, s)
+	scraperv1.RegisterMovingServiceServer(g.Server, s)
 	s.mu.Lock()
 	s.server = g
 	s.mu.Unlock()

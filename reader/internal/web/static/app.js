@@ -57,9 +57,26 @@ if (coded && location.hash.length > 1) {
   if (coded.elements.name.value && coded.elements.code.value) coded.elements.password.focus();
 }
 
-// ---- covers that do not exist: the mark behind them shows instead
+// ---- covers that are not there: the mark behind them shows instead, and those that
+// are being made are asked for again a few times
+const tries = new WeakMap();
 document.addEventListener('error', (event) => {
-  if (event.target.matches && event.target.matches('img[data-cover]')) event.target.hidden = true;
+  const img = event.target;
+  if (!img.matches || !img.matches('img[data-cover]')) return;
+  img.hidden = true;
+  const n = (tries.get(img) || 0) + 1;
+  tries.set(img, n);
+  if (n > 6) return;
+  setTimeout(() => {
+    if (!img.isConnected) return;
+    // Where the picture is written again, it is fetched again.
+    const set = img.getAttribute('srcset');
+    img.loading = 'eager';
+    if (set) img.setAttribute('srcset', set); else img.setAttribute('src', img.getAttribute('src'));
+  }, 400 * 2 ** n);
+}, true);
+document.addEventListener('load', (event) => {
+  if (event.target.matches && event.target.matches('img[data-cover]')) event.target.hidden = false;
 }, true);
 for (const img of document.querySelectorAll('img[data-cover]')) {
   if (img.complete && img.naturalWidth === 0 && img.loading !== 'lazy') img.hidden = true;
@@ -181,7 +198,7 @@ if (address && window.EventSource) {
       const answer = await fetch(location.href, { credentials: 'same-origin', headers: { Accept: 'text/html' } });
       if (!answer.ok || answer.redirected) return;
       const page = new DOMParser().parseFromString(policy.createHTML(await answer.text()), 'text/html');
-      for (const id of ['scraper-line', 'shelf', 'home', 'series-state', 'series-acts-wide', 'series-acts-phone', 'series-notices',
+      for (const id of ['scraper-line', 'shelf-empty', 'shelf-head', 'home', 'series-state', 'series-acts-wide', 'series-acts-phone', 'series-notices',
         'series-coverage', 'series-following', 'series-unread', 'chapters', 'wl-notices', 'wl-filters', 'wl-all', 'worklist', 'lanes',
         'q-holds', 'q-hold', 'q-tiles', 'q-parts', 'q-sites', 'q-settings', 'job-head', 'job-chapters',
         'side-worklist', 'side-lanes', 'side-scraper', 'tab-worklist', 'tab-lanes', 'tab-scraper', 'foot-running']) {

@@ -127,9 +127,10 @@ function slot(n) {
 // painted in slices, those that are near: shown as one image it would hold up the
 // scrolling while it is decoded and drawn.
 // Each reaches one row into the next, so that no line shows between two (S-070).
+// Some phones refuse a canvas of more than 16 million pixels.
 const sliceHeight = 1000;
 const rows = (from, height) => Math.min(sliceHeight + 1, height - from);
-const tall = (n) => { const [w, h] = size(n); return strip() && h > 4 * sliceHeight && h > 3 * w && 'createImageBitmap' in window; };
+const tall = (n) => { const [w, h] = size(n); return strip() && h > 4 * sliceHeight && h > 3 * w && w <= 4096 && 'createImageBitmap' in window; };
 function slices(s) {
   const [w, h] = size(s.n);
   const box = document.createElement('div');
@@ -181,8 +182,11 @@ async function loadTall(s) {
   try {
     const answer = await fetch(source(s.n) + (s.tries > 1 ? '&try=' + s.tries : ''), { signal });
     if (!answer.ok) throw new Error(answer.status);
-    const bitmap = await createImageBitmap(await answer.blob());
-    if (signal.aborted) { bitmap.close(); return; }
+    const bytes = await answer.blob();
+    // A device that cannot hold it so shows it as one image.
+    const bitmap = await createImageBitmap(bytes).catch(() => null);
+    if (signal.aborted) { bitmap?.close(); return; }
+    if (!bitmap) { s.whole = true; unloadTall(s); load(s.n); return; }
     s.tall.bitmap = bitmap;
     s.box.classList.add('loaded');
     s.box.classList.remove('failed');
@@ -209,7 +213,7 @@ function unloadTall(s) {
 function load(n) {
   if (n < 0 || n >= total) return null;
   const s = slot(n);
-  if (tall(n)) { loadTall(s); return s; }
+  if (tall(n) && !s.whole) { loadTall(s); return s; }
   if (s.tall) unload(s);
   if (!s.img.getAttribute('src')) s.img.src = source(n);
   return s;

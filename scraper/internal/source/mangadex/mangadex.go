@@ -100,6 +100,10 @@ func (a *Adapter) Recognise(address string) (string, string, bool) {
 		return "", "", false
 	}
 	rest, ok := strings.CutPrefix(u.Path, "/title/")
+	if !ok {
+		// As the API names it, and other programs after it.
+		rest, ok = strings.CutPrefix(u.Path, "/manga/")
+	}
 	id, _, _ := strings.Cut(rest, "/")
 	id = strings.ToLower(id)
 	if !ok || !isID(id) {

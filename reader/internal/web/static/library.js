@@ -1,0 +1,283 @@
+// What the library page does beyond its links: the next block is fetched before it
+// is reached, blocks far away are put aside, Back finds the place again, and titles
+// are selected across blocks. All of it works without, a block a page.
+'use strict';
+
+(() => {
+  const ahead = 1600;      // pixels before the end at which the next block is fetched
+  const aside = 4000;      // pixels beyond which a block is put aside
+  const shelf = document.getElementById('shelf');
+  if (!shelf) return;
+  let blocks, form, watch, fetching = false, picking = false;
+  const picked = new Map();   // key to name, of blocks that are aside too
+
+  // ---- blocks
+  const parse = (html) => new DOMParser().parseFromString(policy.createHTML(html), 'text/html');
+  async function get(address) {
+    const answer = await fetch(address, { credentials: 'same-origin', headers: { 'X-Requested-With': 'mangrove' } });
+    if (!answer.ok || answer.redirected) throw new Error(answer.status);
+    return parse(await answer.text());
+  }
+  const all = () => [...blocks.querySelectorAll(':scope > .block')];
+  const away = (block) => block.hasAttribute('data-aside');
+
+  async function more() {
+    const link = blocks.querySelector('#more > [data-fetch]');
+    if (!link || fetching) return;
+    fetching = true;
+    link.setAttribute('aria-busy', 'true');
+    try {
+      const page = await get(link.dataset.fetch);
+      const fresh = page.querySelector('.block');
+      link.parentElement.remove();
+      take(fresh);
+      const next = page.getElementById('more');
+      if (next) { blocks.append(next); watchEnd(next); }
+      remember();
+    } catch {
+      link.removeAttribute('aria-busy');
+      link.textContent = 'More titles could not be fetched. Try again';
+      setTimeout(() => watchEnd(link.parentElement), 5000);
+    } finally { fetching = false; }
+  }
+  // take puts a fetched block at the end, or in the place of another.
+  function take(fresh, old) {
+    if (!fresh) return;
+    fresh = document.importNode(fresh, true);
+    // Until it is drawn it is as high as the one it follows or replaces, so that
+    // nothing on the screen moves.
+    const like = old || all().pop();
+    if (like) fresh.style.containIntrinsicSize = 'auto ' + like.offsetHeight + 'px';
+    if (old) {
+      const images = new Map([...old.querySelectorAll('img')].map((img) => [img.getAttribute('src'), img]));
+      for (const img of fresh.querySelectorAll('img')) {
+        const was = images.get(img.getAttribute('src'));
+        if (was && !was.hidden) img.replaceWith(was);
+      }
+      watch.unobserve(old);
+      const held = old.contains(document.activeElement) && document.activeElement.getAttribute('href');
+      old.replaceWith(fresh);
+      if (held) { const again = fresh.querySelector('a[href="' + CSS.escape(held) + '"]'); if (again) again.focus({ preventScroll: true }); }
+    } else blocks.append(fresh);
+    for (const box of fresh.querySelectorAll('.pick')) box.checked = picked.has(box.value);
+    watch.observe(fresh);
+  }
+
+  // ---- blocks far away hold their height and nothing else
+  const kept = new WeakMap();
+  function put(block) {
+    if (away(block) || block.contains(document.activeElement)) return;
+    block.style.height = block.offsetHeight + 'px';
+    block.setAttribute('data-aside', '');
+    const nodes = document.createDocumentFragment();
+    nodes.append(...block.childNodes);
+    kept.set(block, nodes);
+  }
+  async function bring(block) {
+    if (!away(block) || block.hasAttribute('aria-busy')) return;
+    const nodes = kept.get(block);
+    if (nodes) {
+      kept.delete(block);
+      block.append(nodes);
+      block.removeAttribute('data-aside');
+      block.style.height = '';
+      return;
+    }
+    block.setAttribute('aria-busy', 'true');
+    try { take((await get(block.dataset.again)).querySelector('.block'), block); } catch { block.removeAttribute('aria-busy'); }
+  }
+
+  // ---- the end is watched apart: what is near it is fetched
+  let end;
+  function watchEnd(mark) {
+    if (end) end.disconnect();
+    if (!mark || !mark.isConnected) return;
+    end = new IntersectionObserver((seen) => { if (seen.some((s) => s.isIntersecting)) more(); }, { rootMargin: ahead + 'px 0px' });
+    end.observe(mark);
+  }
+
+  // ---- Back: the blocks, their heights and the place, kept in the history's entry
+  const view = () => { const a = new URL(location.href); a.searchParams.delete('from'); a.searchParams.delete('said'); a.hash = ''; return a.pathname + a.search; };
+  let soon = 0;
+  function remember() {
+    clearTimeout(soon);
+    soon = setTimeout(save, 250);
+  }
+  function save() {
+    clearTimeout(soon);
+    if (!blocks || !blocks.isConnected) return;
+    const list = all().map((b) => [b.id, b.dataset.after, b.dataset.until, b.dataset.again, b.offsetHeight]);
+    const link = blocks.querySelector('#more > [data-fetch]');
+    const top = all().find((b) => b.getBoundingClientRect().bottom > 0);
+    const address = new URL(location.href);
+    if (top && top.dataset.after) address.searchParams.set('from', top.dataset.after); else address.searchParams.delete('from');
+    address.searchParams.delete('said');
+    const state = { view: view(), list, more: link && [link.getAttribute('href'), link.dataset.fetch], y: scrollY, width: innerWidth };
+    try { history.replaceState({ library: state }, '', address); } catch { /* too much to keep: Back finds the block */ }
+  }
+  function restore() {
+    const was = history.state && history.state.library;
+    if (!was || was.view !== view() || was.list.length === 0) return;
+    const here = new Map(all().map((b) => [b.id, b]));
+    const fill = was.list.map(([id, after, until, again, height]) => {
+      const block = here.get(id);
+      if (block) return block;
+      const empty = document.createElement('section');
+      Object.assign(empty, { className: 'block', id });
+      Object.assign(empty.dataset, { after, until, again });
+      empty.setAttribute('data-aside', '');
+      empty.style.height = height + 'px';
+      return empty;
+    });
+    const end = document.createElement('p');
+    end.className = 'more';
+    end.id = 'more';
+    if (was.more) {
+      const link = document.createElement('a');
+      link.className = 'btn';
+      link.href = was.more[0];
+      link.dataset.fetch = was.more[1];
+      link.textContent = 'More titles';
+      end.append(link);
+    }
+    blocks.replaceChildren(...fill, ...(was.more ? [end] : []));
+    const earlier = form.querySelector('.earlier');
+    if (earlier && !was.list[0][1]) earlier.remove();
+    history.scrollRestoration = 'manual';
+    scrollTo(0, was.y);
+    const again = () => { if (Math.abs(scrollY - was.y) > 2) scrollTo(0, was.y); };
+    requestAnimationFrame(again);
+  }
+
+  // ---- selecting
+  const said = () => document.getElementById('picked-said');
+  function pick(on) {
+    picking = on;
+    form.classList.toggle('picking', on);
+    const button = document.getElementById('select');
+    button.setAttribute('aria-pressed', String(on));
+    button.textContent = on ? 'Done' : 'Select';
+    if (!on) { picked.clear(); for (const box of form.querySelectorAll('.pick:checked')) box.checked = false; last = null; }
+    tell();
+  }
+  function tell() {
+    said().textContent = picked.size + ' selected';
+    form.classList.toggle('some', picked.size > 0);
+  }
+  let last = null;
+  function turn(box, range) {
+    const boxes = [...form.querySelectorAll('.pick')], at = boxes.indexOf(box), from = boxes.findIndex((b) => b.value === last);
+    for (const b of range && from >= 0 ? boxes.slice(Math.min(at, from), Math.max(at, from) + 1) : [box]) {
+      b.checked = box.checked;
+      if (b.checked) picked.set(b.value, true); else picked.delete(b.value);
+    }
+    last = box.value;
+    tell();
+  }
+  document.addEventListener('click', (event) => {
+    if (!form || event.target.closest('summary, button')) return;
+    const box = event.target.closest('.pick');
+    if (box && form.contains(box)) { if (!picking) pickOn(); turn(box, event.shiftKey); return; }
+    const tile = picking && event.target.closest('.pickable, .ll');
+    const own = tile && form.contains(tile) && tile.querySelector('.pick');
+    if (!own || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    own.checked = !own.checked;
+    turn(own, event.shiftKey);
+  });
+  function pickOn() { picking = true; form.classList.add('picking'); const b = document.getElementById('select'); b.setAttribute('aria-pressed', 'true'); b.textContent = 'Done'; }
+  document.addEventListener('keydown', (event) => {
+    if (!form || event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input:not([type=checkbox]), select, textarea')) return;
+    if (event.key === 'Escape') {
+      const open = document.querySelector('.filters[open], .collect[open]');
+      if (open) { open.open = false; open.querySelector('summary').focus(); return; }
+      if (picking) pick(false);
+      return;
+    }
+    const tile = document.activeElement.closest('.pickable, .ll');
+    const box = tile && tile.querySelector('.pick');
+    if (!box || (event.key !== 'x' && event.key !== 'X')) return;
+    event.preventDefault();
+    if (!picking) pickOn();
+    box.checked = event.key === 'X' || !box.checked;
+    turn(box, event.key === 'X');
+  });
+  pageKeys.push({ title: 'Library', keys: [['x', 'Select the title, or take it back'], ['Shift x', 'Select up to here'], ['Esc', 'Select nothing']] });
+
+  // ---- the page comes to life, also where the library was empty before
+  function start() {
+    blocks = document.getElementById('blocks');
+    form = document.getElementById('picked');
+    const button = document.getElementById('select');
+    if (!blocks || !form) return;
+    form.classList.add('live');
+    if (watch) watch.disconnect();
+    watch = new IntersectionObserver((seen) => {
+      for (const s of seen) if (s.isIntersecting) bring(s.target); else put(s.target);
+    }, { rootMargin: aside + 'px 0px' });
+    restore();
+    for (const block of all()) watch.observe(block);
+    watchEnd(document.getElementById('more'));
+    if (button) {
+      button.hidden = false;
+      button.addEventListener('click', () => pick(!picking));
+    }
+    const none = document.getElementById('unpick');
+    none.hidden = false;
+    none.addEventListener('click', () => pick(false));
+    form.addEventListener('submit', () => {
+      // What is selected in blocks that are aside goes along.
+      const shown = new Set([...form.querySelectorAll('.pick')].map((b) => b.value));
+      for (const key of picked.keys()) {
+        if (shown.has(key)) continue;
+        const field = document.createElement('input');
+        Object.assign(field, { type: 'hidden', name: 'key', value: key });
+        form.append(field);
+      }
+      save();
+      form.elements.back.value = '/' + location.pathname.slice(root.dataset.base.length) + location.search;
+    });
+    tell();
+  }
+  // The order changes at once; the filters when they are asked for. What is not set
+  // stays out of the address.
+  document.addEventListener('change', (event) => { if (event.target.id === 'sort') event.target.form.requestSubmit(); });
+  document.addEventListener('formdata', (event) => {
+    if (event.target.id !== 'toolbar') return;
+    for (const [name, value] of [...event.formData]) if (value === '' || (name === 'sort' && value === 'title')) event.formData.delete(name);
+  });
+  // A press elsewhere closes what is open.
+  document.addEventListener('click', (event) => {
+    for (const open of document.querySelectorAll('.filters[open], .collect[open]')) if (!open.contains(event.target)) open.open = false;
+  });
+  start();
+  addEventListener('scroll', remember, { passive: true });
+  addEventListener('pagehide', save);
+
+  // ---- live: what is on the screen is asked for again when the library changes
+  new MutationObserver(async (changes) => {
+    if (changes.some((c) => [...c.addedNodes].some((n) => n.dataset && n.dataset.filled !== undefined))) {
+      try {
+        const fresh = parse(await (await fetch(location.href, { credentials: 'same-origin' })).text()).getElementById('shelf');
+        if (fresh) { shelf.replaceChildren(...document.importNode(fresh, true).childNodes); start(); }
+      } catch { /* the next change tries again */ }
+      return;
+    }
+    if (!blocks || !changes.some((c) => [...c.addedNodes].some((n) => n.id === 'shelf-head'))) return;
+    refresh();
+  }).observe(shelf, { childList: true, subtree: true });
+  async function refresh() {
+    for (const block of all()) {
+      const at = block.getBoundingClientRect();
+      // A block that is aside is asked for when it comes back.
+      if (away(block)) { kept.delete(block); continue; }
+      if (at.bottom < 0 || at.top > innerHeight) { put(block); kept.delete(block); continue; }
+      try {
+        const page = await get(block.dataset.again), next = page.getElementById('more');
+        if (!block.isConnected || away(block)) continue;
+        take(page.querySelector('.block'), block);
+        if (next && !blocks.querySelector('#more')) { blocks.append(document.importNode(next, true)); watchEnd(blocks.querySelector('#more')); }
+      } catch { return; }
+    }
+  }
+})();
