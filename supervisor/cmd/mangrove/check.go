@@ -79,7 +79,19 @@ func checkParts(c config.Config) (parts []part, answers bool) {
 	for _, s := range status.GetServices() {
 		parts = append(parts, servicePart(s))
 	}
+	if c.Issuer.Address != "" {
+		parts = append(parts, issuerPart(c))
+	}
 	return append(parts, scraperParts()...), err == nil
+}
+
+// issuerPart says whether the reader could ask the issuer. It does not ask: that
+// is the reader's, and the issuer may be away with all being well here.
+func issuerPart(c config.Config) part {
+	if _, err := c.IssuerSecret(); err != nil {
+		return part{Part: "issuer", Said: err.Error()}
+	}
+	return part{"issuer", true, fmt.Sprintf("%s (%s) may vouch for people, %s; it is asked when somebody signs in with it", c.Issuer.Name, c.Issuer.Address, c.Issuer.Admit)}
 }
 
 // servicePart words how one service stands.
