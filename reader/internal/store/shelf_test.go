@@ -200,9 +200,9 @@ func TestShelfCountsModel(t *testing.T) {
 		shelve(t, s, "one", "two", "three")
 		person := rapid.SampledFrom([]int64{u.ID, o})
 		title := rapid.SampledFrom([]string{"one", "two", "three"})
-		for range rapid.IntRange(1, 8).Draw(rt, "steps") {
+		for range rapid.IntRange(1, 10).Draw(rt, "steps") {
 			who, name, n := person.Draw(rt, "who"), title.Draw(rt, "title"), rapid.IntRange(0, 3).Draw(rt, "n")
-			switch rapid.IntRange(0, 6).Draw(rt, "what") {
+			switch rapid.IntRange(0, 8).Draw(rt, "what") {
 			case 0:
 				exec(`INSERT INTO books (title_id, chapter_id, path, number, language, page_count, size, fingerprint, published_at)
 					SELECT id, $2, $2, $2::text::int, 'en', 5, 1, 'f', now() FROM titles WHERE title = $1 ON CONFLICT DO NOTHING`, name, fmt.Sprint(n))
@@ -219,15 +219,21 @@ func TestShelfCountsModel(t *testing.T) {
 				exec("UPDATE books SET title_id = (SELECT id FROM titles WHERE title = $1) WHERE chapter_id = $2 AND NOT EXISTS (SELECT FROM books o JOIN titles t ON t.id = o.title_id WHERE t.title = $1 AND o.chapter_id = $2) AND id = (SELECT min(id) FROM books WHERE chapter_id = $2)", name, fmt.Sprint(n))
 			case 6:
 				exec("DELETE FROM books WHERE chapter_id = $1", fmt.Sprint(n))
+			case 7:
+				exec("UPDATE books SET unreadable = $2 WHERE chapter_id = $1", fmt.Sprint(n), rapid.SampledFrom([]string{"", "corrupt", "encrypted"}).Draw(rt, "unreadable"))
+			case 8:
+				exec("UPDATE books SET missing_pages = $2 WHERE chapter_id = $1", fmt.Sprint(n), rapid.SampledFrom([][]int32{{}, {2}}).Draw(rt, "lacks"))
 			}
 		}
 		var wrong string
 		if err := s.pool.QueryRow(ctx, `SELECT concat_ws(', ',
 			(SELECT string_agg(t.title, ' ') FROM titles t WHERE t.book_count <> (SELECT count(*) FROM books b WHERE b.title_id = t.id AND b.removed_at IS NULL)
-				OR t.gone_count <> (SELECT count(*) FROM books b WHERE b.title_id = t.id AND b.removed_at IS NOT NULL)),
+				OR t.unreadable_count <> (SELECT count(*) FROM books b WHERE b.title_id = t.id AND b.removed_at IS NULL AND b.unreadable <> '')
+				OR t.gone_count <> (SELECT count(*) FROM books b WHERE b.title_id = t.id AND (b.removed_at IS NOT NULL OR b.unreadable <> '' OR b.missing_pages <> '{}'))
+				OR EXISTS (SELECT FROM books b WHERE b.id = t.cover_book AND (b.removed_at IS NOT NULL OR b.unreadable <> ''))),
 			(SELECT string_agg('reading ' || u.id || ' ' || t.title, ' ') FROM users u CROSS JOIN titles t LEFT JOIN shelf_reading r ON r.user_id = u.id AND r.title_id = t.id
 				WHERE (coalesce(r.finished, 0), coalesce(r.begun, 0), r.user_id IS NOT NULL) <>
-					(SELECT count(*) FILTER (WHERE p.finished AND b.removed_at IS NULL), count(*) FILTER (WHERE b.removed_at IS NULL), count(*) > 0
+					(SELECT count(*) FILTER (WHERE p.finished AND b.removed_at IS NULL AND b.unreadable = ''), count(*) FILTER (WHERE b.removed_at IS NULL AND b.unreadable = ''), count(*) > 0
 					 FROM progress p JOIN books b ON b.id = p.book_id WHERE p.user_id = u.id AND b.title_id = t.id)))`).Scan(&wrong); err != nil {
 			rt.Fatal(err)
 		}

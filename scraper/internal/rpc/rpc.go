@@ -39,7 +39,6 @@ type Store interface {
 	Worklist(ctx context.Context, q store.WorklistQuery) ([]store.FailingSeries, error)
 	WorklistCounts(ctx context.Context, site string, before time.Time) (map[poll.Outcome]store.WorklistCount, error)
 	SetMuted(ctx context.Context, keys []source.Key, muted bool, now time.Time) (int64, error)
-	CountMutes(ctx context.Context) (int, error)
 	PollInterval(ctx context.Context, site string) (time.Duration, error)
 	SetPollInterval(ctx context.Context, site string, d time.Duration) error
 	AdaptiveInterval(ctx context.Context) (bool, error)
@@ -55,9 +54,7 @@ type Store interface {
 	Proposal(ctx context.Context, key source.Key) (lane.Proposal, error)
 	LibraryHead(ctx context.Context) (epoch string, revision int64, err error)
 	ChangesAfter(ctx context.Context, revision int64, limit int) ([]store.LibraryChange, error)
-	FollowsRevision(ctx context.Context) (int64, error)
-	CountFailures(ctx context.Context) (int, error)
-	CountOutstanding(ctx context.Context) (int, error)
+	Standing(ctx context.Context) (store.Standing, error)
 	AdoptFolder(ctx context.Context, folder string, to source.Key, now time.Time) (files, listed int, err error)
 	ReturnFolder(ctx context.Context, folder string) (files int, err error)
 	QueueStore
@@ -149,37 +146,17 @@ func (s *Server) GetStatus(ctx context.Context, _ *scraperv1.GetStatusRequest) (
 }
 
 func (s *Server) status(ctx context.Context) (*scraperv1.GetStatusResponse, error) {
-	out := &scraperv1.GetStatusResponse{Version: s.Version, StartedAt: timestamppb.New(s.Started), Library: s.library()}
-	var err error
-	if out.LibraryEpoch, out.LibraryRevision, err = s.Store.LibraryHead(ctx); err != nil {
-		return nil, err
-	}
-	if out.FollowsRevision, err = s.Store.FollowsRevision(ctx); err != nil {
-		return nil, err
-	}
-	failing, err := s.Store.CountFailures(ctx)
+	at, err := s.Store.Standing(ctx)
 	if err != nil {
 		return nil, err
 	}
-	muted, err := s.Store.CountMutes(ctx)
-	if err != nil {
-		return nil, err
+	out := &scraperv1.GetStatusResponse{
+		Version: s.Version, StartedAt: timestamppb.New(s.Started), Library: s.library(),
+		LibraryEpoch: at.Epoch, LibraryRevision: at.Revision, FollowsRevision: at.Follows,
+		SeriesFailing: int32(at.Failing), SeriesMuted: int32(at.Muted),
+		JobsOutstanding: int32(at.Outstanding), JobsReady: int32(at.Ready), JobsQuarantined: int32(at.Quarantined),
 	}
-	outstanding, err := s.Store.CountOutstanding(ctx)
-	if err != nil {
-		return nil, err
-	}
-	ready, quarantined, err := s.Store.CountWaitingForPerson(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out.SeriesFailing, out.SeriesMuted, out.JobsOutstanding = int32(failing), int32(muted), int32(outstanding)
-	out.JobsReady, out.JobsQuarantined = int32(ready), int32(quarantined)
-	lanes, err := s.Store.Lanes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, l := range lanes {
+	for _, l := range at.Lanes {
 		out.Lanes = append(out.Lanes, s.lane(l))
 	}
 	return out, nil
