@@ -393,10 +393,15 @@ func TestOutAndIn(t *testing.T) {
 	w := newWorld(t)
 	w.furnish()
 	w.adopt(w.plan(library(t)))
+	// One that is in a collection, and neither followed nor read.
+	must(w.store.NewCollection(t.Context(), w.mo, "Someday", scraperclient.Key{Site: "mangadex", SeriesID: "someday"}))(t)
 	var file bytes.Buffer
 	out := must(w.store.Export(t.Context(), w.mo))(t)
 	if err := backup.Write(&file, out, time.Now()); err != nil {
 		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{"komi Reading", "someday Someday"}, collected(out)); d != "" {
+		t.Errorf("collections in the file: %s", d)
 	}
 	before := w.dump()
 	w.adopt(w.plan(file.Bytes()))
@@ -527,4 +532,16 @@ func TestFoldersBesideSeries(t *testing.T) {
 	}, look()); d != "" {
 		t.Error(d)
 	}
+}
+
+// collected are the Series of an export that stand in collections, each with one.
+func collected(people []backup.Person) (out []string) {
+	for _, p := range people {
+		for _, s := range p.Series {
+			for _, c := range s.Collections {
+				out = append(out, s.SeriesID+" "+c)
+			}
+		}
+	}
+	return out
 }
