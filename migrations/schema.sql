@@ -89,12 +89,13 @@ CREATE FUNCTION reader.count_books(shelved bigint[]) RETURNS void
 BEGIN
     PERFORM FROM titles WHERE id = ANY (shelved) ORDER BY id FOR NO KEY UPDATE;
     UPDATE titles t
-    SET book_count = c.here, unreadable_count = c.unreadable, gone_count = c.gone, newest_at = c.newest, languages = c.languages, cover_book = c.cover
+    SET book_count = c.here, unreadable_count = c.unreadable, lacking_count = c.lacking, gone_count = c.gone, newest_at = c.newest, languages = c.languages, cover_book = c.cover
     FROM (
         SELECT o.id,
             count(*) FILTER (WHERE b.removed_at IS NULL) AS here,
             count(*) FILTER (WHERE b.removed_at IS NULL AND b.unreadable <> '') AS unreadable,
-            count(*) FILTER (WHERE b.removed_at IS NOT NULL OR b.missing_pages <> '{}' OR b.unreadable <> '') AS gone,
+            count(*) FILTER (WHERE b.removed_at IS NULL AND (b.missing_pages <> '{}' OR b.unreadable <> '')) AS lacking,
+            count(*) FILTER (WHERE b.removed_at IS NOT NULL) AS gone,
             max(b.published_at) FILTER (WHERE b.removed_at IS NULL) AS newest,
             coalesce(array_agg(DISTINCT b.language ORDER BY b.language) FILTER (WHERE b.removed_at IS NULL AND b.language <> ''), '{}') AS languages,
             (array_agg(b.id ORDER BY b.number NULLS LAST, b.source_order DESC, b.id) FILTER (WHERE b.removed_at IS NULL AND b.unreadable = ''))[1] AS cover
@@ -102,7 +103,7 @@ BEGIN
         WHERE o.id = ANY (shelved)
         GROUP BY o.id
     ) c
-    WHERE t.id = c.id AND (t.book_count, t.unreadable_count, t.gone_count, t.newest_at, t.languages, t.cover_book) IS DISTINCT FROM (c.here, c.unreadable, c.gone, c.newest, c.languages, c.cover);
+    WHERE t.id = c.id AND (t.book_count, t.unreadable_count, t.lacking_count, t.gone_count, t.newest_at, t.languages, t.cover_book) IS DISTINCT FROM (c.here, c.unreadable, c.lacking, c.gone, c.newest, c.languages, c.cover);
     PERFORM count_reading(NULL, shelved);
 END
 $$;
@@ -783,11 +784,13 @@ CREATE TABLE reader.titles (
     book_count integer DEFAULT 0 NOT NULL,
     gone_count integer DEFAULT 0 NOT NULL,
     unreadable_count integer DEFAULT 0 NOT NULL,
+    lacking_count integer DEFAULT 0 NOT NULL,
     newest_at timestamp with time zone,
     languages text[] DEFAULT '{}'::text[] NOT NULL,
     cover_book bigint,
     CONSTRAINT titles_book_count_check CHECK ((book_count >= 0)),
     CONSTRAINT titles_check CHECK (((unreadable_count >= 0) AND (unreadable_count <= book_count))),
+    CONSTRAINT titles_check1 CHECK (((lacking_count >= 0) AND (lacking_count <= book_count))),
     CONSTRAINT titles_gone_count_check CHECK ((gone_count >= 0)),
     CONSTRAINT titles_reading_direction_check CHECK ((reading_direction = ANY (ARRAY[''::text, 'ltr'::text, 'rtl'::text, 'strip'::text]))),
     CONSTRAINT titles_status_check CHECK ((status = ANY (ARRAY[''::text, 'ongoing'::text, 'completed'::text, 'hiatus'::text, 'cancelled'::text])))
@@ -797,7 +800,11 @@ ALTER TABLE reader.titles OWNER TO mangrove_owner;
 
 -- Name: COLUMN titles.gone_count; Type: COMMENT; Schema: reader; Owner: mangrove_owner
 
-COMMENT ON COLUMN reader.titles.gone_count IS 'books that the library had and that are not there now, lack pages or cannot be read';
+COMMENT ON COLUMN reader.titles.gone_count IS 'books that the library had and that are not there now';
+
+-- Name: COLUMN titles.lacking_count; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.titles.lacking_count IS 'books that are there and lack pages, or cannot be read';
 
 -- Name: users; Type: TABLE; Schema: reader; Owner: mangrove_owner
 
@@ -912,6 +919,8 @@ CREATE VIEW reader.shelf AS
     r.read_at,
     t.newest_at,
     t.gone_count,
+    t.unreadable_count,
+    t.lacking_count,
     t.cover_book,
     r.current_book,
     (f.user_id IS NOT NULL) AS following
@@ -943,6 +952,8 @@ UNION ALL
     NULL::timestamp with time zone AS read_at,
     NULL::timestamp with time zone AS newest_at,
     0 AS gone_count,
+    0 AS unreadable_count,
+    0 AS lacking_count,
     NULL::bigint AS cover_book,
     NULL::bigint AS current_book,
     true AS following

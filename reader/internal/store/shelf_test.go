@@ -200,7 +200,7 @@ func TestShelfCountsModel(t *testing.T) {
 		shelve(t, s, "one", "two", "three")
 		person := rapid.SampledFrom([]int64{u.ID, o})
 		title := rapid.SampledFrom([]string{"one", "two", "three"})
-		for range rapid.IntRange(1, 10).Draw(rt, "steps") {
+		for range rapid.IntRange(1, 8).Draw(rt, "steps") {
 			who, name, n := person.Draw(rt, "who"), title.Draw(rt, "title"), rapid.IntRange(0, 3).Draw(rt, "n")
 			switch rapid.IntRange(0, 8).Draw(rt, "what") {
 			case 0:
@@ -220,17 +220,20 @@ func TestShelfCountsModel(t *testing.T) {
 			case 6:
 				exec("DELETE FROM books WHERE chapter_id = $1", fmt.Sprint(n))
 			case 7:
-				exec("UPDATE books SET unreadable = $2 WHERE chapter_id = $1", fmt.Sprint(n), rapid.SampledFrom([]string{"", "corrupt", "encrypted"}).Draw(rt, "unreadable"))
+				exec("UPDATE books SET unreadable = CASE WHEN unreadable = '' THEN 'corrupt' ELSE '' END WHERE chapter_id = $1", fmt.Sprint(n))
 			case 8:
-				exec("UPDATE books SET missing_pages = $2 WHERE chapter_id = $1", fmt.Sprint(n), rapid.SampledFrom([][]int32{{}, {2}}).Draw(rt, "lacks"))
+				exec("UPDATE books SET missing_pages = CASE WHEN missing_pages = '{}' THEN '{2}'::int[] ELSE '{}' END WHERE chapter_id = $1", fmt.Sprint(n))
 			}
 		}
 		var wrong string
 		if err := s.pool.QueryRow(ctx, `SELECT concat_ws(', ',
 			(SELECT string_agg(t.title, ' ') FROM titles t WHERE t.book_count <> (SELECT count(*) FROM books b WHERE b.title_id = t.id AND b.removed_at IS NULL)
+				OR t.gone_count <> (SELECT count(*) FROM books b WHERE b.title_id = t.id AND b.removed_at IS NOT NULL)
 				OR t.unreadable_count <> (SELECT count(*) FROM books b WHERE b.title_id = t.id AND b.removed_at IS NULL AND b.unreadable <> '')
-				OR t.gone_count <> (SELECT count(*) FROM books b WHERE b.title_id = t.id AND (b.removed_at IS NOT NULL OR b.unreadable <> '' OR b.missing_pages <> '{}'))
-				OR EXISTS (SELECT FROM books b WHERE b.id = t.cover_book AND (b.removed_at IS NOT NULL OR b.unreadable <> ''))),
+				OR t.lacking_count <> (SELECT count(*) FROM books b WHERE b.title_id = t.id AND b.removed_at IS NULL AND (b.unreadable <> '' OR b.missing_pages <> '{}'))),
+			(SELECT string_agg('unread ' || s.user_id || ' ' || s.title, ' ') FROM shelf s WHERE s.title_id > 0 AND s.unread <>
+				(SELECT count(*) FROM books b LEFT JOIN progress p ON p.book_id = b.id AND p.user_id = s.user_id
+				 WHERE b.title_id = s.title_id AND b.removed_at IS NULL AND b.unreadable = '' AND NOT coalesce(p.finished, false))),
 			(SELECT string_agg('reading ' || u.id || ' ' || t.title, ' ') FROM users u CROSS JOIN titles t LEFT JOIN shelf_reading r ON r.user_id = u.id AND r.title_id = t.id
 				WHERE (coalesce(r.finished, 0), coalesce(r.begun, 0), r.user_id IS NOT NULL) <>
 					(SELECT count(*) FILTER (WHERE p.finished AND b.removed_at IS NULL AND b.unreadable = ''), count(*) FILTER (WHERE b.removed_at IS NULL AND b.unreadable = ''), count(*) > 0

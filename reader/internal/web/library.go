@@ -235,11 +235,12 @@ func tileOf(c catalog.Card) tile {
 func shelfTile(c catalog.Card, now time.Time) tile {
 	t := tileOf(c)
 	t.Here, t.LastRead = c.Books > 0, "not yet"
-	if c.Gone > 0 && t.Here {
-		t.Meta = thousands(c.Books) + " of " + count(c.Books+c.Gone, "chapter", "chapters")
+	readable := c.Books - c.Unreadable
+	if c.Gone+c.Unreadable > 0 && t.Here {
+		t.Meta = thousands(readable) + " of " + count(c.Books+c.Gone, "chapter", "chapters")
 	}
-	if c.Books > 0 {
-		t.Read = c.Finished * 100 / c.Books
+	if readable > 0 {
+		t.Read = c.Finished * 100 / readable
 	}
 	if !c.ReadAt.IsZero() {
 		t.LastRead = ago(c.ReadAt, now)

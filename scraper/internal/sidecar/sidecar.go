@@ -8,6 +8,8 @@ package sidecar
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -116,7 +118,38 @@ func Keep(library, folder string, s Sidecar, files func() (map[string]string, er
 	if bytes.Equal(before, out.Bytes()) {
 		return nil
 	}
-	return durable.WriteFile(path, out.Bytes(), 0o666)
+	return put(library, folder, out.Bytes())
+}
+
+// put gives a Series' folder its sidecar. What is half written lies with the stages,
+// where nobody looks, and is written over by the next one.
+func put(library, folder string, data []byte) error {
+	const hidden = ".mangrove"
+	if err := durable.MakeFolders(library, hidden); err != nil {
+		return err
+	}
+	sum := sha256.Sum256([]byte(folder))
+	pending := filepath.Join(library, hidden, "sidecar-"+hex.EncodeToString(sum[:12])+".part")
+	f, err := durable.CreatePending(pending, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = durable.Sync(f)
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		_ = os.Remove(pending)
+		return durable.Classify("write", pending, err)
+	}
+	dir := filepath.Join(library, filepath.FromSlash(folder))
+	if err := durable.Rename(pending, filepath.Join(dir, Name)); err != nil {
+		return err
+	}
+	return durable.SyncDir(dir)
 }
 
 // Load reads the sidecar in a Series' folder; ok is false when there is none that
