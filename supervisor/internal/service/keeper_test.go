@@ -38,6 +38,7 @@ type scripted struct {
 	hang        time.Duration // stops answering after that long, if not 0
 	slow        bool          // then says so only once the asker gives up
 	still       []int         // the probes, from 1, in which we stand still for ten minutes
+	flaps       bool          // answers only every third probe
 }
 
 type scriptedRun struct {
@@ -92,6 +93,9 @@ func (s *script) Probe(ctx context.Context, p Process) error {
 		return ctx.Err()
 	}
 	age := time.Since(run.began)
+	if run.flaps && run.probes%3 != 0 {
+		return errors.New("no answer")
+	}
 	if age < run.ready || (run.hang > 0 && age >= run.hang) {
 		if run.slow {
 			<-ctx.Done()
@@ -172,7 +176,6 @@ func TestBackOffDoublesToAMinute(t *testing.T) {
 	}
 }
 
-// TestTheThirdFailureWithinAnHourParks: there is no fourth start (SUP-2, S-089).
 // TestTheStatusSaysWhatTimeHasFreed: what is left is what is left now, though nothing
 // happened to the service meanwhile.
 func TestTheStatusSaysWhatTimeHasFreed(t *testing.T) {
@@ -193,6 +196,7 @@ func TestTheStatusSaysWhatTimeHasFreed(t *testing.T) {
 	})
 }
 
+// TestTheThirdFailureWithinAnHourParks: there is no fourth start (SUP-2, S-089, features D2).
 func TestTheThirdFailureWithinAnHourParks(t *testing.T) {
 	for _, life := range []time.Duration{0, time.Millisecond, time.Second, 10 * time.Second, 59 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
@@ -331,6 +335,17 @@ func TestAHoldWaitsAndCountsNothing(t *testing.T) {
 		}
 		if diff := cmp.Diff([]State{Waiting, Starting, Serving, Stopping, Stopped}, states); diff != "" {
 			t.Errorf("states (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestAnswersNowAndThen: only misses in a row are a failure (F53).
+func TestAnswersNowAndThen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{runs: []scripted{{flaps: true}}}
+		at, _ := keep(t, s, 5*time.Hour, nil)
+		if at.State != Serving || at.Failures != 0 || len(s.starts) != 1 {
+			t.Errorf("%d starts, status %+v", len(s.starts), at)
 		}
 	})
 }
