@@ -95,9 +95,8 @@ func (v *visitor) movesInTwice() {
 // collects puts the sample into a new collection.
 func (v *visitor) collects() {
 	v.t.Helper()
-	v.open("/sites/sample/pepper-and-carrot")
 	_, err := v.ask(`async () => {
-		await fetch(location.pathname + '/collections', { method: 'POST', body: new URLSearchParams({ name: 'For rainy days' }) });
+		await fetch('/sites/sample/pepper-and-carrot/collections', { method: 'POST', body: new URLSearchParams({ name: 'For rainy days' }) });
 	}`)
 	v.ok("put a Series into it", err)
 }
