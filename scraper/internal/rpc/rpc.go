@@ -193,14 +193,23 @@ func (s *Server) ListSeries(ctx context.Context, r *scraperv1.ListSeriesRequest)
 	return out, nil
 }
 
-// GetSeries answers one Series.
+// GetSeries answers one Series, and of a long one a part of its chapters.
 func (s *Server) GetSeries(ctx context.Context, r *scraperv1.GetSeriesRequest) (*scraperv1.GetSeriesResponse, error) {
 	key, err := keyOf(r.GetKey())
 	if err != nil {
 		return nil, err
 	}
+	if r.GetSkip() < 0 {
+		return nil, fault.Newf(fault.Invalid, "skip chapters of", key.String(), "%d is less than none", r.GetSkip())
+	}
 	state, err := s.state(ctx, key)
-	return &scraperv1.GetSeriesResponse{State: state}, err
+	if err != nil {
+		return nil, err
+	}
+	left := state.GetChapters()[min(int(r.GetSkip()), len(state.GetChapters())):]
+	n := fitting(left)
+	state.Chapters = left[:n]
+	return &scraperv1.GetSeriesResponse{State: state, More: n < len(left)}, nil
 }
 
 // GetCover answers the kept cover of a Series.
@@ -319,5 +328,7 @@ func (s *Server) ListLibraryChanges(ctx context.Context, r *scraperv1.ListLibrar
 		}
 		out.Changes = append(out.Changes, change(c, titles[c.Key]))
 	}
+	// The caller goes on from the last revision it was given.
+	out.Changes = out.Changes[:fitting(out.GetChanges())]
 	return out, nil
 }

@@ -3636,7 +3636,9 @@ func (x *ListSeriesResponse) GetSeries() []*Series {
 type GetSeriesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// key names the Series.
-	Key           *SeriesKey `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	Key *SeriesKey `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// skip leaves out that many chapters, those of the answers before.
+	Skip          int32 `protobuf:"varint,2,opt,name=skip,proto3" json:"skip,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3678,11 +3680,20 @@ func (x *GetSeriesRequest) GetKey() *SeriesKey {
 	return nil
 }
 
+func (x *GetSeriesRequest) GetSkip() int32 {
+	if x != nil {
+		return x.Skip
+	}
+	return 0
+}
+
 // GetSeriesResponse answers one Series.
 type GetSeriesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// state is everything known.
-	State         *SeriesState `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	// state is everything known, with as many chapters as one message holds.
+	State *SeriesState `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	// more is true while chapters are left; skip asks for them.
+	More          bool `protobuf:"varint,2,opt,name=more,proto3" json:"more,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3722,6 +3733,13 @@ func (x *GetSeriesResponse) GetState() *SeriesState {
 		return x.State
 	}
 	return nil
+}
+
+func (x *GetSeriesResponse) GetMore() bool {
+	if x != nil {
+		return x.More
+	}
+	return false
 }
 
 // WatchSeriesRequest asks to follow one Series live.
@@ -3773,8 +3791,11 @@ func (x *WatchSeriesRequest) GetKey() *SeriesKey {
 // WatchSeriesResponse is the state after a change.
 type WatchSeriesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// state is everything known.
-	State         *SeriesState `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	// state is everything known, with as many chapters as one message holds. After one with more it is more chapters
+	// of the same state, and nothing else.
+	State *SeriesState `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	// more is true while chapters of this state follow.
+	More          bool `protobuf:"varint,2,opt,name=more,proto3" json:"more,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3814,6 +3835,13 @@ func (x *WatchSeriesResponse) GetState() *SeriesState {
 		return x.State
 	}
 	return nil
+}
+
+func (x *WatchSeriesResponse) GetMore() bool {
+	if x != nil {
+		return x.More
+	}
+	return false
 }
 
 // GetCoverRequest asks for a cover.
@@ -5786,15 +5814,18 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\x11ListSeriesRequest\x12\x16\n" +
 	"\x06origin\x18\x01 \x01(\tR\x06origin\"I\n" +
 	"\x12ListSeriesResponse\x123\n" +
-	"\x06series\x18\x01 \x03(\v2\x1b.mangrove.scraper.v1.SeriesR\x06series\"D\n" +
+	"\x06series\x18\x01 \x03(\v2\x1b.mangrove.scraper.v1.SeriesR\x06series\"X\n" +
 	"\x10GetSeriesRequest\x120\n" +
-	"\x03key\x18\x01 \x01(\v2\x1e.mangrove.scraper.v1.SeriesKeyR\x03key\"K\n" +
+	"\x03key\x18\x01 \x01(\v2\x1e.mangrove.scraper.v1.SeriesKeyR\x03key\x12\x12\n" +
+	"\x04skip\x18\x02 \x01(\x05R\x04skip\"_\n" +
 	"\x11GetSeriesResponse\x126\n" +
-	"\x05state\x18\x01 \x01(\v2 .mangrove.scraper.v1.SeriesStateR\x05state\"F\n" +
+	"\x05state\x18\x01 \x01(\v2 .mangrove.scraper.v1.SeriesStateR\x05state\x12\x12\n" +
+	"\x04more\x18\x02 \x01(\bR\x04more\"F\n" +
 	"\x12WatchSeriesRequest\x120\n" +
-	"\x03key\x18\x01 \x01(\v2\x1e.mangrove.scraper.v1.SeriesKeyR\x03key\"M\n" +
+	"\x03key\x18\x01 \x01(\v2\x1e.mangrove.scraper.v1.SeriesKeyR\x03key\"a\n" +
 	"\x13WatchSeriesResponse\x126\n" +
-	"\x05state\x18\x01 \x01(\v2 .mangrove.scraper.v1.SeriesStateR\x05state\"C\n" +
+	"\x05state\x18\x01 \x01(\v2 .mangrove.scraper.v1.SeriesStateR\x05state\x12\x12\n" +
+	"\x04more\x18\x02 \x01(\bR\x04more\"C\n" +
 	"\x0fGetCoverRequest\x120\n" +
 	"\x03key\x18\x01 \x01(\v2\x1e.mangrove.scraper.v1.SeriesKeyR\x03key\"]\n" +
 	"\x10GetCoverResponse\x12\x1d\n" +
