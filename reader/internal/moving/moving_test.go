@@ -176,6 +176,7 @@ func (w *world) furnish() {
 	w.book("other", "twice", "Twice", "1", "1")
 }
 
+// TestADryRunSaysWhatEachIsAndWhy shows features F11 and F12.
 func TestADryRunSaysWhatEachIsAndWhy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -213,6 +214,7 @@ func TestADryRunSaysWhatEachIsAndWhy(t *testing.T) {
 	}
 }
 
+// TestAdoptingAndUndoing shows features F11 and F12.
 func TestAdoptingAndUndoing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -421,6 +423,7 @@ func TestOutAndIn(t *testing.T) {
 
 // The largest backups that people tell of: 6,590 Series with 74,658 chapters go in at
 // one go, in statements whose number does not grow with them.
+// It shows features F12.
 func TestTheLargestBackup(t *testing.T) {
 	t.Parallel()
 	const series, chapters = 6_590, 74_658
@@ -476,6 +479,7 @@ func TestTheLargestBackup(t *testing.T) {
 func (w *world) statements() int64 { return w.pool.Stat().AcquireCount() }
 
 // Files of another program beside the Series of their name.
+// It shows features F11.
 func TestFoldersBesideSeries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -168,6 +168,7 @@ func TestAShorterFileIsNoPage(t *testing.T) {
 	}
 }
 
+// TestCovers shows S-065.
 func TestCovers(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -301,6 +302,7 @@ func TestABrokenPictureIsTriedOnce(t *testing.T) {
 	}
 }
 
+// TestCoversStayWithinTheirLimit shows S-114.
 func TestCoversStayWithinTheirLimit(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "covers")

@@ -33,6 +33,7 @@ func TestTheLibraryTile(t *testing.T) {
 }
 
 // Each word of INV-2 is worded, and another is not taken for one of them.
+// It shows features F5.
 func TestLibraryWords(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}

@@ -11,6 +11,7 @@ import (
 )
 
 // TestCheck: a line a part, and an exit code that a script can go by (OBS-4).
+// It shows features H3.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -212,7 +212,19 @@ func TestTheThirdFailureWithinAnHourParks(t *testing.T) {
 	}
 }
 
+// TestAnExitNobodyAskedForIsAFailure, though its code says that all is well (SUP-2, F35).
+func TestAnExitNobodyAskedForIsAFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{runs: []scripted{{life: time.Minute, exit: Exit{What: "exit code 0"}}}}
+		at, _ := keep(t, s, 5*time.Hour, nil)
+		if len(s.starts) != 3 || at.State != RepairRequired || at.LastExit != "exit code 0" {
+			t.Errorf("%d starts, status %+v", len(s.starts), at)
+		}
+	})
+}
+
 // TestTheRollingHour are the vectors of P1 and S-090, through the keeper.
+// It shows F36, F54, features D2.
 func TestTheRollingHour(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -295,6 +307,7 @@ func TestBackOffForgetsAfterTenMinutesOfServing(t *testing.T) {
 	}
 }
 
+// TestRefusalsBlock shows SUP-3.
 func TestRefusalsBlock(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -323,6 +336,7 @@ func TestRefusalsBlock(t *testing.T) {
 	}
 }
 
+// TestAHoldWaitsAndCountsNothing shows SUP-3, features D35.
 func TestAHoldWaitsAndCountsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{runs: []scripted{{}}, hold: "the database is starting"}
@@ -350,6 +364,7 @@ func TestAnswersNowAndThen(t *testing.T) {
 	})
 }
 
+// TestThreeMissesInARowEndTheProgram shows SUP-2, features D1.
 func TestThreeMissesInARowEndTheProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{runs: []scripted{{hang: 35 * time.Second}, {}}}
@@ -388,6 +403,7 @@ func TestAStandstillOfOursIsNobodysFailure(t *testing.T) {
 
 // TestAStoppedProgramIsNoticed: a program that answers nothing from some moment on is
 // ended within thirty-five seconds (F50), whether its probes fail at once or wait.
+// It shows F52.
 func TestAStoppedProgramIsNoticed(t *testing.T) {
 	for _, slow := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -441,6 +457,7 @@ func TestAStartThatNeverAnswersIsAFailure(t *testing.T) {
 	})
 }
 
+// TestAStartThatFailsBacksOff shows F37.
 func TestAStartThatFailsBacksOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{runs: []scripted{{startErr: errors.New("start /x: permission denied")}, {}}}
@@ -454,6 +471,7 @@ func TestAStartThatFailsBacksOff(t *testing.T) {
 	})
 }
 
+// TestAStopDuringBackOffStartsNothing shows F59.
 func TestAStopDuringBackOffStartsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{runs: []scripted{{life: time.Millisecond, exit: Exit{Code: 1}}}}
@@ -464,6 +482,7 @@ func TestAStopDuringBackOffStartsNothing(t *testing.T) {
 	})
 }
 
+// TestAStopDuringASlowStartIsNoFailure shows F60.
 func TestAStopDuringASlowStartIsNoFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{runs: []scripted{{}}, slow: true}
@@ -474,6 +493,7 @@ func TestAStopDuringASlowStartIsNoFailure(t *testing.T) {
 	})
 }
 
+// TestAStopWhileStartingIsNoFailure shows F60.
 func TestAStopWhileStartingIsNoFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{runs: []scripted{{ready: time.Hour}}}
