@@ -210,6 +210,14 @@ func (c *Client) GetSeries(ctx context.Context, key Key) (State, error) {
 	}
 }
 
+// ReportFile says that a file of the library could not be read.
+func (c *Client) ReportFile(ctx context.Context, path string) error {
+	_, err := call(ctx, c, "report", path, func(ctx context.Context) (*scraperv1.ReportFileResponse, error) {
+		return c.api.ReportFile(ctx, &scraperv1.ReportFileRequest{Path: path})
+	})
+	return err
+}
+
 // joined is a state with the chapters of its next part; nil is none yet.
 func joined(state, next *scraperv1.SeriesState) *scraperv1.SeriesState {
 	if state == nil {

@@ -107,6 +107,8 @@ type Server struct {
 	Browser func() error
 	// Unread are descriptions of Sites that are not read now; a nil func has none.
 	Unread func() []*scraperv1.UnreadDescription
+	// UnreadFile hears of a file that could not be read; nil hears of none.
+	UnreadFile func(path string)
 	// Recorder ends incidents and tells what operators did; nil does neither.
 	Recorder *incident.Recorder
 	// Wake makes a Site's Lane look for work.
@@ -161,6 +163,20 @@ func (s *Server) status(ctx context.Context) (*scraperv1.GetStatusResponse, erro
 	}
 	return out, nil
 }
+
+// ReportFile hears that a file could not be read (F73).
+func (s *Server) ReportFile(_ context.Context, r *scraperv1.ReportFileRequest) (*scraperv1.ReportFileResponse, error) {
+	if r.GetPath() == "" || len(r.GetPath()) > maxPath {
+		return nil, fault.Newf(fault.Invalid, "report", "a file", "%d bytes are no path", len(r.GetPath()))
+	}
+	if s.UnreadFile != nil {
+		s.UnreadFile(r.GetPath())
+	}
+	return &scraperv1.ReportFileResponse{}, nil
+}
+
+// maxPath bounds a path within the library, in bytes.
+const maxPath = 4096
 
 // GetLibrary answers the state of the library.
 func (s *Server) GetLibrary(context.Context, *scraperv1.GetLibraryRequest) (*scraperv1.GetLibraryResponse, error) {

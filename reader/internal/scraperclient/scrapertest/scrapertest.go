@@ -8,6 +8,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"sync"
 	"testing"
@@ -32,6 +33,7 @@ type Scraper struct {
 	server   *grpcserver.Server
 	moved    chan struct{}
 	states   map[string]*scraperv1.SeriesState
+	reported []string
 	covers   map[string][]byte
 	epoch    string
 	changes  []*scraperv1.LibraryChange
@@ -215,6 +217,19 @@ func (s *Scraper) GetSeries(_ context.Context, r *scraperv1.GetSeriesRequest) (*
 	}
 	st, more := partOf(st, int(r.GetSkip()))
 	return &scraperv1.GetSeriesResponse{State: st, More: more}, nil
+}
+
+// ReportFile keeps the path.
+func (s *Scraper) ReportFile(_ context.Context, r *scraperv1.ReportFileRequest) (*scraperv1.ReportFileResponse, error) {
+	s.change(func() { s.reported = append(s.reported, r.GetPath()) })
+	return &scraperv1.ReportFileResponse{}, nil
+}
+
+// Reported are the files that could not be read.
+func (s *Scraper) Reported() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.reported)
 }
 
 // partOf is a state with two of its chapters, as the scraper tells of a long Series.
