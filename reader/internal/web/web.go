@@ -117,6 +117,7 @@ type Scraper interface {
 	GetCover(ctx context.Context, key scraperclient.Key) (scraperclient.Cover, error)
 	RequestPoll(ctx context.Context, key scraperclient.Key) error
 	WatchSeries(ctx context.Context, key scraperclient.Key, changed func(scraperclient.State)) error
+	ReportFile(ctx context.Context, path string) error
 	RecogniseAddress(ctx context.Context, address string) (scraperclient.Recognised, error)
 	SearchSite(ctx context.Context, site, query string) ([]scraperclient.Series, error)
 	Operating
@@ -187,6 +188,8 @@ type Server struct {
 	claimed atomic.Bool
 	// lastReport is what the scraper last said of itself, for when it is away.
 	lastReport atomic.Pointer[scraperReport]
+	// reporting is true while the scraper is told of a file that could not be read.
+	reporting atomic.Bool
 	// streams counts open event streams.
 	streams atomic.Int32
 }

@@ -26,6 +26,7 @@ func TestTheIssuerIsAPart(t *testing.T) {
 }
 
 // TestCheck: a line a part, and an exit code that a script can go by (OBS-4).
+// It shows features H3.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -35,7 +36,7 @@ func TestCheck(t *testing.T) {
 	}
 	s := w.up().serving()
 	code, out = w.run("check")
-	for _, want := range []string{"ok  supervisor  ", "ok  postgres    serving since ", "ok  scraper     serving since ", "ok  reader      serving since ", "ok  database    answers"} {
+	for _, want := range []string{"ok  supervisor  ", "ok  postgres    serving since ", "ok  scraper     serving since ", "ok  reader      serving since ", "GiB are free for the data folder " + w.data, "ok  metrics     answered at http://127.0.0.1:", "/metrics", "ok  database    answers"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("it does not say %q (%d):\n%s", want, code, out)
 		}
@@ -50,8 +51,8 @@ func TestCheck(t *testing.T) {
 		Well, Answers bool
 		Parts         []part
 	}
-	if err := json.Unmarshal([]byte(out), &answer); err != nil || code != config.ExitFailure || answer.Well || !answer.Answers || len(answer.Parts) != 6 ||
-		answer.Parts[5] != (part{"library", false, "is the library [31m mounted?"}) {
+	if err := json.Unmarshal([]byte(out), &answer); err != nil || code != config.ExitFailure || answer.Well || !answer.Answers || len(answer.Parts) != 8 ||
+		answer.Parts[7] != (part{"library", false, "is the library [31m mounted?"}) {
 		t.Errorf("a part is not well: %d, %v\n%s", code, err, out)
 	}
 	if err := os.Remove(filepath.Join(w.data, "script", "check.out")); err != nil {
