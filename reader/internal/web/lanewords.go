@@ -34,31 +34,33 @@ func laneID(site string) string {
 }
 
 // circuitWords words whether a Site may be asked.
-func circuitWords(l scraperclient.Lane, now time.Time) pill {
+func (t tongue) circuitWords(l scraperclient.Lane, now time.Time) pill {
 	switch l.Circuit {
 	case "closed", "":
-		if p, ok := laneTrouble(&l, now); ok {
+		if p, ok := t.laneTrouble(&l, now); ok {
 			return p
 		}
-		return pill{"check", "Asking allowed", "ok", "closed"}
+		return pill{"check", t.T("Asking allowed"), "ok", "closed"}
 	case "open":
 		if l.CircuitUntil.Before(now) {
-			return pill{"clock", "Resting, tried again in a moment", "warn", l.Circuit}
+			return pill{"clock", t.T("Resting, tried again in a moment"), "warn", l.Circuit}
 		}
-		return pill{"clock", "Resting until " + Clock(l.CircuitUntil, now), "warn", l.Circuit}
+		return pill{"clock", t.T("Resting until %s", t.clock(l.CircuitUntil, now)), "warn", l.Circuit}
 	case "probing":
-		return pill{"refresh", "Trying one read", "warn", l.Circuit}
+		return pill{"refresh", t.T("Trying one read"), "warn", l.Circuit}
 	case "paused":
 		switch l.CircuitReason {
 		case "access":
-			return pill{"lock", "Refused since " + Clock(refusedSince(l), now), "bad", l.Circuit}
+			return pill{"lock", t.T("Refused since %s", t.clock(refusedSince(l), now)), "bad", l.Circuit}
 		case "systemic":
-			return pill{"lock", "Paused: pages not understood", "bad", l.Circuit}
+			return pill{"lock", t.T("Paused: pages not understood"), "bad", l.Circuit}
 		}
-		return pill{"pause", "Paused by an operator", "quiet", l.Circuit}
+		return pill{"pause", t.T("Paused by an operator"), "quiet", l.Circuit}
 	}
-	return pill{"lock", "Not asked", "warn", l.Circuit}
+	return pill{"lock", t.T("Not asked"), "warn", l.Circuit}
 }
+
+func circuitWords(l scraperclient.Lane, now time.Time) pill { return tongue{}.circuitWords(l, now) }
 
 // refusedSince is when the Site began to refuse: the trouble outlives a Resume
 // that was refused again, the circuit does not.
@@ -86,39 +88,58 @@ const (
 // laneItem words a Lane for the Worklist: what is the matter, since and until
 // when, and that its Series are not to blame.
 func laneItem(d scraperclient.LaneDetail, now time.Time) (laneNotice, bool) {
-	p := circuitWords(d.Lane, now)
-	n := laneNotice{Tone: p.Tone, Icon: p.Icon, Href: laneAddress(d.Site)}
-	name := laneName(d.Lane)
+	n, ok := tongue{}.laneHeading(d, now)
+	if !ok {
+		return n, false
+	}
 	wait := "Its Series wait."
 	if d.Series > 0 {
 		wait = upperFirst(count(d.Series, "Series waits", "Series wait")) + "."
 	}
 	switch {
 	case d.Circuit == "paused" && d.CircuitReason == "access":
-		n.Heading = name + " refused since " + Clock(refusedSince(d.Lane), now) + "."
 		n.Text = "Its Lane is paused. " + wait + " Nothing is held against them."
 		if d.RetryAfter.After(now) {
 			n.Text = "It asked for quiet until " + Clock(d.RetryAfter, now) + ". " + n.Text
 		}
 	case d.Circuit == "paused" && d.CircuitReason == "systemic":
-		n.Heading = name + " paused since " + Clock(d.CircuitSince, now) + ": its pages are not understood."
 		n.Text = wait
 	case d.Circuit == "paused":
-		n.Heading = name + " paused by an operator since " + Clock(d.CircuitSince, now) + "."
 		n.Text = wait + " It ends with a Resume."
 	case browserless(d.Lane):
-		n.Tone, n.Icon = "warn", "unplug"
-		n.Heading = name + " needs a browser, which is missing here."
 		n.Text = installBrowser + " " + wait + " Nothing is held against them."
 	case d.Circuit == "open", d.Circuit == "probing":
-		n.Heading = name + ": " + lowerFirst(p.Word) + "."
 		n.Text = "It has not answered since " + Clock(d.CircuitSince, now) + ". This ends by itself. Nothing is held against its Series."
 	case d.Trouble == "refused":
-		n.Heading = name + " refused since " + Clock(d.TroubleSince, now) + "."
 		n.Text = "It is asked again at its next turn. Nothing is held against its Series."
-	case d.Trouble == "unreachable":
-		n.Heading = name + " not reachable since " + Clock(d.TroubleSince, now) + "."
+	default:
 		n.Text = "It is tried again at its next turn. Nothing is held against its Series."
+	}
+	return n, true
+}
+
+// laneHeading is what is the matter with a Site, without what comes of it; ok is
+// false where nothing is.
+func (t tongue) laneHeading(d scraperclient.LaneDetail, now time.Time) (n laneNotice, ok bool) {
+	p := t.circuitWords(d.Lane, now)
+	n = laneNotice{Tone: p.Tone, Icon: p.Icon, Href: laneAddress(d.Site)}
+	name := laneName(d.Lane)
+	switch {
+	case d.Circuit == "paused" && d.CircuitReason == "access":
+		n.Heading = t.T("%s refused since %s.", name, t.clock(refusedSince(d.Lane), now))
+	case d.Circuit == "paused" && d.CircuitReason == "systemic":
+		n.Heading = t.T("%s paused since %s: its pages are not understood.", name, t.clock(d.CircuitSince, now))
+	case d.Circuit == "paused":
+		n.Heading = t.T("%s paused by an operator since %s.", name, t.clock(d.CircuitSince, now))
+	case browserless(d.Lane):
+		n.Tone, n.Icon = "warn", "unplug"
+		n.Heading = t.T("%s needs a browser, which is missing here.", name)
+	case d.Circuit == "open", d.Circuit == "probing":
+		n.Heading = t.T("%s: %s.", name, lowerFirst(p.Word))
+	case d.Trouble == "refused":
+		n.Heading = t.T("%s refused since %s.", name, t.clock(d.TroubleSince, now))
+	case d.Trouble == "unreachable":
+		n.Heading = t.T("%s not reachable since %s.", name, t.clock(d.TroubleSince, now))
 	default:
 		return n, false
 	}
@@ -211,19 +232,18 @@ func laneLine(d scraperclient.LaneDetail, now time.Time) (line string, busy bool
 
 // evidence says how fresh the ages of a Site's Series are (B34): when its Lane
 // last read anything, or why it does not.
-func evidence(d scraperclient.LaneDetail, now time.Time) string {
-	still := "; this age is not being re-tested"
+func (t tongue) evidence(d scraperclient.LaneDetail, now time.Time) string {
 	switch {
 	case d.Circuit == "paused" && d.CircuitReason == "access", d.Trouble == "refused":
-		return "Lane refused since " + Clock(refusedSince(d.Lane), now) + still
+		return t.T("Lane refused since %s; this age is not being re-tested", t.clock(refusedSince(d.Lane), now))
 	case d.Circuit == "paused":
-		return "Lane paused since " + Clock(d.CircuitSince, now) + still
+		return t.T("Lane paused since %s; this age is not being re-tested", t.clock(d.CircuitSince, now))
 	case browserless(d.Lane):
-		return "Lane has no browser to read with" + still
+		return t.T("Lane has no browser to read with; this age is not being re-tested")
 	case d.Trouble == "unreachable":
-		return "Site not reachable since " + Clock(d.TroubleSince, now) + still
+		return t.T("Site not reachable since %s; this age is not being re-tested", t.clock(d.TroubleSince, now))
 	case d.Circuit == "open", d.Circuit == "probing":
-		return "Lane resting since " + Clock(d.CircuitSince, now) + still
+		return t.T("Lane resting since %s; this age is not being re-tested", t.clock(d.CircuitSince, now))
 	}
 	last := d.LastGoodRead
 	for _, p := range d.Passes {
@@ -233,28 +253,34 @@ func evidence(d scraperclient.LaneDetail, now time.Time) string {
 	}
 	switch {
 	case d.Activity == "polling":
-		return "Lane is reading now"
+		return t.T("Lane is reading now")
 	case last.IsZero():
-		return "Lane has read nothing yet"
+		return t.T("Lane has read nothing yet")
 	}
-	return "Lane last read " + span(max(now.Sub(last), time.Second)) + " ago"
+	return t.T("Lane last read %s ago", t.span(max(now.Sub(last), time.Second)))
 }
+
+func evidence(d scraperclient.LaneDetail, now time.Time) string { return tongue{}.evidence(d, now) }
 
 // askedFor says that a Forced Poll waits and what for. It clears nothing
 // (POLL-6): the failure stands until a good read.
-func askedFor(at time.Time, l *scraperclient.Lane, now time.Time) string {
-	text := "Requested " + Clock(at, now) + ", not read yet. "
+func (t tongue) askedFor(at time.Time, l *scraperclient.Lane, now time.Time) string {
+	text := t.T("Requested %s, not read yet.", t.clock(at, now)) + " "
 	if l != nil {
 		switch l.Circuit {
 		case "paused":
-			return text + "Its Lane is paused."
+			return text + t.T("Its Lane is paused.")
 		case "open", "probing":
 			if l.CircuitUntil.After(now) {
-				return text + "Its Site rests until " + Clock(l.CircuitUntil, now) + "."
+				return text + t.T("Its Site rests until %s.", t.clock(l.CircuitUntil, now))
 			}
 		}
 	}
-	return text + "The next Pass takes it."
+	return text + t.T("The next Pass takes it.")
+}
+
+func askedFor(at time.Time, l *scraperclient.Lane, now time.Time) string {
+	return tongue{}.askedFor(at, l, now)
 }
 
 func lowerFirst(s string) string {

@@ -317,6 +317,6 @@ func (k seriesKnown) foreign(v *seriesView) {
 	if !ok {
 		return
 	}
-	v.NoAdapter, v.Elsewhere = cmp.Or(source, "its Site"), "/search?q="+url.QueryEscape(k.name())
-	v.Waiting, v.First = "Nothing asks for it.", "Nothing here reads its Site, so no chapter is known."
+	v.NoAdapter, v.Elsewhere = cmp.Or(source, k.say.T("its Site")), "/search?q="+url.QueryEscape(k.name())
+	v.Waiting, v.First = k.say.T("Nothing asks for it."), k.say.T("Nothing here reads its Site, so no chapter is known.")
 }

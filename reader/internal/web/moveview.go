@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	"mangrove/reader/internal/scraperclient"
@@ -55,44 +56,40 @@ type proposalNotice struct {
 	Href string
 }
 
-func (p *proposal) notice(key scraperclient.Key, site string, runs bool) *proposalNotice {
+func (p *proposal) notice(say tongue, key scraperclient.Key, site string, runs bool) *proposalNotice {
 	if p == nil {
 		return nil
 	}
-	n := &proposalNotice{Heading: proposalWords(site, p.Because), URL: p.URL}
+	n := &proposalNotice{Heading: say.proposalWords(site, p.Because), URL: p.URL}
 	switch {
 	case p.Unread && p.Sites != "":
-		n.Text = "No Site here reads that address. What can be read: " + p.Sites + "."
+		n.Text = say.T("No Site here reads that address. What can be read: %s.", p.Sites)
 	case p.Unread:
-		n.Text = "No Site here reads that address."
+		n.Text = say.T("No Site here reads that address.")
 	case p.Found == nil:
 	case runs:
-		n.Text = "Mangrove can read it there, on " + cmp.Or(p.Found.SiteName, p.Found.Site) + ". Nothing moves until you say so."
+		n.Text = say.T("Mangrove can read it there, on %s. Nothing moves until you say so.", cmp.Or(p.Found.SiteName, p.Found.Site))
 		n.Href = moveAddress(key, p.URL)
 	default:
-		n.Text = "Mangrove can read it there. An administrator can move it."
+		n.Text = say.T("Mangrove can read it there. An administrator can move it.")
 	}
 	return n
 }
 
 // proposalWords say why a move is proposed.
-func proposalWords(site, because string) string {
+func (t tongue) proposalWords(site, because string) string {
 	if because == "same_title" {
-		return site + " lists this title at another address"
+		return t.T("%s lists this title at another address", site)
 	}
-	return site + " sends readers elsewhere for good"
+	return t.T("%s sends readers elsewhere for good", site)
 }
 
 // movedWords say since when a move waits for its first good read.
-func movedWords(at, now time.Time) string {
-	c := Clock(at, now)
-	switch {
-	case len(c) == len("15:04") && c[2] == ':':
-		c = "today, " + c
-	case c[0] >= '0' && c[0] <= '9':
-		c = "on " + c
+func (t tongue) movedWords(at, now time.Time) string {
+	if c := t.clock(at, now); !strings.Contains(c, ":") {
+		return t.T("Moved on %s; not read there yet", c)
 	}
-	return "Moved " + c + "; not read there yet"
+	return t.T("Moved %s; not read there yet", t.within(at, now))
 }
 
 func unreadProblem(p pasted) *moveProblem {

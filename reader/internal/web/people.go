@@ -176,7 +176,7 @@ func (s *Server) invite(w http.ResponseWriter, r *http.Request) error {
 	var problem string
 	switch {
 	case errors.Is(err, account.ErrName):
-		problem = nameProblem
+		problem = tongue{}.nameProblem()
 	case errors.Is(err, account.ErrTaken):
 		problem = "Somebody here has this name already."
 	case errors.Is(err, account.ErrRole):

@@ -117,15 +117,6 @@ func elementID(prefix string, parts ...string) string {
 	return prefix + hex.EncodeToString(sum[:6])
 }
 
-// dated is Clock with the time of day where Clock says only the day.
-func dated(t, now time.Time) string {
-	c := Clock(t, now)
-	if t.IsZero() || strings.Contains(c, ":") {
-		return c
-	}
-	return c + t.Local().Format(", 15:04")
-}
-
 // plainKey reports whether a Site's key can be typed as it is.
 func plainKey(site string) bool {
 	for _, r := range site {

@@ -250,7 +250,7 @@ func (k worklistKnown) row(f scraperclient.Failing, now time.Time) failingRow {
 		URL: webAddress(f.Series.URL), Move: moveAddress(key, f.Proposal.URL),
 	}
 	if f.Proposal.URL != "" {
-		r.Proposed = proposalWords(r.Meta, f.Proposal.Because)
+		r.Proposed = tongue{}.proposalWords(r.Meta, f.Proposal.Because)
 	}
 	if f.IncidentID != 0 {
 		r.Incident = incidentAddress(f.IncidentID)
