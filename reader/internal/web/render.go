@@ -133,9 +133,11 @@ func (s *Server) loadTemplates() (map[string]*template.Template, error) {
 			"add":    func(a, b int) int { return a + b },
 			// problem is what is wrong with a field, with the id that the field names.
 			"problem": func(id, text string) map[string]string { return map[string]string{"ID": id, "Text": text} },
-			// What is said in the language of the page: t words a message, when is
-			// clock, tongue the language itself, and scriptWords is for the scripts.
-			"t":           t.T,
+			// What is said in the language of the page: t words a message, name is text
+			// from outside, when is clock, tongue the language itself, and scriptWords
+			// is for the scripts.
+			"t":           t.inPage,
+			"name":        t.name,
 			"when":        t.clock,
 			"tongue":      t.in,
 			"scriptWords": func() string { return words },

@@ -111,7 +111,7 @@ func (s *Server) routes() []route {
 		{"GET " + eventsPath, user, s.events},
 		{"GET /me", own, s.me},
 		{"POST /me/name", self, s.rename},
-		{"POST /me/language", own, s.setLanguage},
+		{"POST /language", own, s.setLanguage},
 		{"POST /me/password", self, s.changePassword},
 		{"POST /me/sign-ins", self, s.endSignIns},
 		{"POST /me/keys", self, s.newKey},

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"html/template"
 	"io/fs"
 	"net/http"
 	"regexp"
@@ -27,6 +28,32 @@ func (t tongue) in() *language.Printer {
 
 // T words a message; its key is the English sentence.
 func (t tongue) T(key string, arguments ...any) string { return t.in().T(key, arguments...) }
+
+// Marks around text from outside in a message, until its HTML is made.
+const outside, inside = "\ue000", "\ue001"
+
+// inPage is T for a template. In a language that runs from right to left the text
+// that stands in a message is kept apart from it, since it may run the other way.
+func (t tongue) inPage(key string, arguments ...any) any {
+	if t.in().Direction() == "ltr" {
+		return t.T(key, arguments...)
+	}
+	for i, a := range arguments {
+		if text, ok := a.(string); ok {
+			arguments[i] = outside + strings.NewReplacer(outside, "", inside, "").Replace(text) + inside
+		}
+	}
+	text := template.HTMLEscapeString(t.T(key, arguments...))
+	return template.HTML(strings.NewReplacer(outside, "<bdi>", inside, "</bdi>").Replace(text))
+}
+
+// name is a name from outside, kept apart in the same way.
+func (t tongue) name(name string) any {
+	if t.in().Direction() == "ltr" {
+		return name
+	}
+	return template.HTML("<bdi>" + template.HTMLEscapeString(name) + "</bdi>")
+}
 
 // languageCookie keeps a person's choice for where nobody is signed in yet.
 const languageCookie = "language"
