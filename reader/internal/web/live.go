@@ -211,7 +211,7 @@ func (s *Server) pieces(ctx context.Context, u account.User, q url.Values, state
 	if err := draw("scraper-line", "scraper-line", s.say(ctx).scraperLine(s.Scraper.Presence(), time.Now())); err != nil {
 		return nil, err
 	}
-	run := runningOf(u, s.Scraper.Presence())
+	run := runningOf(s.say(ctx), u, s.Scraper.Presence())
 	if run != nil {
 		for _, id := range navCountIDs() {
 			if err := draw(id, "nav-count", run.Count(id)); err != nil {

@@ -56,7 +56,7 @@ func (s *Server) frame(r *http.Request, title, place string) Frame {
 	u, say := who(r), s.say(r.Context())
 	return Frame{
 		InEnglish: say.in().Tag() != "en" && inEnglish(place),
-		Running:   runningOf(u, s.Scraper.Presence()),
+		Running:   runningOf(say, u, s.Scraper.Presence()),
 		Title:     title, Place: place, Theme: theme(r), Person: u.Name, Initials: initials(u.Name), UserID: u.ID,
 		Scraper: say.scraperLine(s.Scraper.Presence(), time.Now()), Now: time.Now(),
 		Guest: u.Role == account.Guest, PlainHTTP: u.Role == account.Administrator && s.plainHTTP(r),
