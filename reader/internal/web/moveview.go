@@ -92,50 +92,50 @@ func (t tongue) movedWords(at, now time.Time) string {
 	return t.T("Moved %s; not read there yet", t.within(at, now))
 }
 
-func unreadProblem(p pasted) *moveProblem {
-	out := &moveProblem{Heading: "No Site here reads this address", Text: "It has to be the page of the Series, as a browser shows it."}
+func (t tongue) unreadProblem(p pasted) *moveProblem {
+	out := &moveProblem{Heading: t.T("No Site here reads this address"), Text: t.T("It has to be the page of the Series, as a browser shows it.")}
 	if p.Sites != "" {
-		out.Text += " What can be read: " + p.Sites + "."
+		out.Text += " " + t.T("What can be read: %s.", p.Sites)
 	}
 	return out
 }
 
-func underWay(state string) *moveProblem {
+func (t tongue) underWay(state string) *moveProblem {
 	out := &moveProblem{
-		Heading: "A download of it is under way",
-		Text:    "What it has fetched so far lies under the old name, so it has to end first. Then it can move. Nothing was moved.",
+		Heading: t.T("A download of it is under way"),
+		Text:    t.T("What it has fetched so far lies under the old name, so it has to end first. Then it can move. Nothing was moved."),
 	}
 	if state != "" {
-		out.Text = "It stands at “" + state + "”. " + out.Text
+		out.Text = t.T("It stands at “%s”.", state) + " " + out.Text
 	}
 	return out
 }
 
 // moveStays lists what a move leaves as it is.
 func moveStays(k seriesKnown, v seriesView, now time.Time) []fact {
-	stays := []fact{{"Follows", "Everybody who follows it goes on doing so, with the same languages and the same choice about new chapters."}}
+	t := k.say
+	stays := []fact{{t.T("Follows"), t.T("Everybody who follows it goes on doing so, with the same languages and the same choice about new chapters.")}}
 	if have := v.Coverage.Have; have > 0 {
 		stays = append(stays,
-			fact{"Files", count(have, "chapter in the library stays", "chapters in the library stay") + " where they are and can be read meanwhile."},
-			fact{"Progress", "What each person has read stays read, to the page."})
+			fact{t.T("Files"), t.T("%d chapters in the library stay where they are and can be read meanwhile.", have)},
+			fact{t.T("Progress"), t.T("What each person has read stays read, to the page.")})
 	} else {
-		stays = append(stays, fact{"Files", "Nothing of it is in the library yet."})
+		stays = append(stays, fact{t.T("Files"), t.T("Nothing of it is in the library yet.")})
 	}
 	if f := k.State.Failure; f != nil {
-		stays = append(stays, fact{"Age", outcomeWords(f.Outcome).Word + " since " + Clock(f.Since, now) + ", for " + span(max(now.Sub(f.Since), time.Second)) +
-			". The age stands until the first good read there."})
+		stays = append(stays, fact{t.T("Age"), t.T("%s, for %s. The age stands until the first good read there.", t.failureWords(f, now).Word, t.span(max(now.Sub(f.Since), time.Second)))})
 	}
 	return stays
 }
 
 // moveNext tells what happens after a move.
-func moveNext(site string, here bool) []string {
-	next := []string{site + " is asked in its next Pass. Until then the Series says that it was moved and not read there yet."}
+func (t tongue) moveNext(site string, here bool) []string {
+	next := []string{t.T("%s is asked in its next Pass. Until then the Series says that it was moved and not read there yet.", site)}
 	if here {
-		return append(next, "The first good read there finds its chapters by number: those you have are not fetched again.",
-			"A chapter that is listed there under another number counts as new, and one that is not listed there stays here.")
+		return append(next, t.T("The first good read there finds its chapters by number: those you have are not fetched again."),
+			t.T("A chapter that is listed there under another number counts as new, and one that is not listed there stays here."))
 	}
-	return append(next, "The first good read there lists its chapters.")
+	return append(next, t.T("The first good read there lists its chapters."))
 }
 
 func nameOf(s scraperclient.Series) string { return cmp.Or(s.Title, s.SeriesID) }
