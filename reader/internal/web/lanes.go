@@ -173,7 +173,7 @@ func laneFacts(d scraperclient.LaneDetail, now time.Time) []laneFact {
 	if !d.LastGoodRead.IsZero() {
 		good = dated(d.LastGoodRead, now)
 	}
-	next := nextPoll(d.NextDue, now)
+	next := tongue{}.nextPoll(d.NextDue, now)
 	switch {
 	case d.Circuit == "paused":
 		next = "after Resume"

@@ -78,42 +78,43 @@ func browserless(l scraperclient.Lane) bool {
 	return l.Needs == "browser" && l.Circuit != "paused" && l.Trouble != "refused"
 }
 
-// installBrowser is what an operator can do about it.
-const (
-	browserCommand = "sudo apt-get install chromium"
-	installBrowser = "Its pages are made by scripts, and Mangrove can start no Chromium here. Install it, or set MANGROVE_CHROMIUM to where it lies; " +
-		"the scraper's log says what stands in the way. The Site is then read again by itself."
-)
+// browserCommand and installBrowser are what an operator can do about it.
+const browserCommand = "sudo apt-get install chromium"
+
+func (t tongue) installBrowser() string {
+	return t.T("Its pages are made by scripts, and Mangrove can start no Chromium here. Install it, or set MANGROVE_CHROMIUM to where it lies; the scraper's log says what stands in the way. The Site is then read again by itself.")
+}
 
 // laneItem words a Lane for the Worklist: what is the matter, since and until
 // when, and that its Series are not to blame.
-func laneItem(d scraperclient.LaneDetail, now time.Time) (laneNotice, bool) {
-	n, ok := tongue{}.laneHeading(d, now)
+func (t tongue) laneItem(d scraperclient.LaneDetail, now time.Time) (laneNotice, bool) {
+	n, ok := t.laneHeading(d, now)
 	if !ok {
 		return n, false
 	}
-	wait := "Its Series wait."
+	wait := t.T("Its Series wait.")
 	if d.Series > 0 {
-		wait = upperFirst(count(d.Series, "Series waits", "Series wait")) + "."
+		wait = t.T("%d Series wait.", d.Series)
 	}
+	blameless := t.T("Nothing is held against them.")
 	switch {
 	case d.Circuit == "paused" && d.CircuitReason == "access":
-		n.Text = "Its Lane is paused. " + wait + " Nothing is held against them."
+		n.Text = t.T("Its Lane is paused.") + " " + wait + " " + blameless
 		if d.RetryAfter.After(now) {
-			n.Text = "It asked for quiet until " + Clock(d.RetryAfter, now) + ". " + n.Text
+			n.Text = t.T("It asked for quiet until %s.", t.clock(d.RetryAfter, now)) + " " + n.Text
 		}
 	case d.Circuit == "paused" && d.CircuitReason == "systemic":
 		n.Text = wait
 	case d.Circuit == "paused":
-		n.Text = wait + " It ends with a Resume."
+		n.Text = wait + " " + t.T("It ends with a Resume.")
 	case browserless(d.Lane):
-		n.Text = installBrowser + " " + wait + " Nothing is held against them."
+		n.Text = t.installBrowser() + " " + wait + " " + blameless
 	case d.Circuit == "open", d.Circuit == "probing":
-		n.Text = "It has not answered since " + Clock(d.CircuitSince, now) + ". This ends by itself. Nothing is held against its Series."
+		n.Text = t.T("It has not answered since %s. This ends by itself. Nothing is held against its Series.", t.clock(d.CircuitSince, now))
 	case d.Trouble == "refused":
-		n.Text = "It is asked again at its next turn. Nothing is held against its Series."
+		n.Text = t.T("It is asked again at its next turn. Nothing is held against its Series.")
 	default:
-		n.Text = "It is tried again at its next turn. Nothing is held against its Series."
+		n.Text = t.T("It is tried again at its next turn. Nothing is held against its Series.")
 	}
 	return n, true
 }
@@ -176,7 +177,7 @@ func laneHelp(d scraperclient.LaneDetail, now time.Time) (laneNotice, bool) {
 		}
 	case browserless(d.Lane):
 		n.Tone, n.Icon = "warn", "unplug"
-		n.Heading, n.Text, n.Command = "It needs a browser, which is missing here", installBrowser+untouched, browserCommand
+		n.Heading, n.Text, n.Command = "It needs a browser, which is missing here", tongue{}.installBrowser()+untouched, browserCommand
 	case d.Trouble == "refused":
 		n.Heading = "The Site refused since " + Clock(d.TroubleSince, now)
 		n.Text = "It is asked again at its next turn; if it refuses again, its Lane is paused." + untouched

@@ -225,6 +225,15 @@ func (t tongue) span(d time.Duration) string {
 	return t.T("%d days", int(d.Hours()/24))
 }
 
+// lasting is span where nothing stands before it: languages that bend their nouns
+// say "12 days" and "for 12 days" differently.
+func (t tongue) lasting(d time.Duration) string {
+	if d >= 48*time.Hour {
+		return t.T("%d whole days", int(d.Hours()/24))
+	}
+	return t.span(d)
+}
+
 // seconds words a wait, rounded up so that it is never too short.
 func (t tongue) seconds(d time.Duration) string {
 	return t.T("%d seconds", max(int((d+time.Second-1)/time.Second), 1))
