@@ -33,7 +33,7 @@ func TestOtherLanguages(t *testing.T) {
 		v.signIn()
 		for _, page := range []struct{ name, path string }{
 			{"read", chapter + "?page=2"}, {"home", "/"}, {"library", "/library"}, {"library-list", "/library?view=list"}, {"series", "/sites/sample/pepper-and-carrot"},
-			{"search", "/search?q=pepper"}, {"add", "/add"}, {"saved", "/saved"}, {"collections", "/collections"}, {"me", "/me"}, {"move-in", "/move-in"}, {"move", "/sites/sample/pepper-and-carrot/move"}, {"worklist", "/worklist"}, {"nothing", "/nowhere"},
+			{"search", "/search?q=pepper"}, {"add", "/add"}, {"saved", "/saved"}, {"collections", "/collections"}, {"me", "/me"}, {"move-in", "/move-in"}, {"move", "/sites/sample/pepper-and-carrot/move"}, {"worklist", "/worklist"}, {"lanes", "/lanes"}, {"people", "/settings/people"}, {"nothing", "/nowhere"},
 		} {
 			v.seen(page.name+"-"+tt.language, page.path)
 			v.speaks(page.path, tt.language, tt.direction)

@@ -149,47 +149,46 @@ func (t tongue) laneHeading(d scraperclient.LaneDetail, now time.Time) (n laneNo
 
 // laneHelp words a Lane that is not asked as usual for its own card: what
 // happened, what Mangrove does about it, and what a person can do.
-func laneHelp(d scraperclient.LaneDetail, now time.Time) (laneNotice, bool) {
-	p := circuitWords(d.Lane, now)
+func (t tongue) laneHelp(d scraperclient.LaneDetail, now time.Time) (laneNotice, bool) {
+	p := t.circuitWords(d.Lane, now)
 	n := laneNotice{Tone: p.Tone, Icon: p.Icon}
-	untouched := " No Series is marked as failing because of this."
+	untouched := " " + t.T("No Series is marked as failing because of this.")
 	switch {
 	case d.Circuit == "paused":
 		if plainKey(d.Site) {
 			n.Command, n.Resume = "mangrove resume "+d.Site, d.Site
 		}
-		since := Clock(d.CircuitSince, now)
+		since := t.clock(d.CircuitSince, now)
 		switch d.CircuitReason {
 		case "access":
-			n.Heading = "The Site refuses to answer"
-			n.Text = "Mangrove has sent nothing since " + since + " and will not until you resume." + untouched
+			n.Heading = t.T("The Site refuses to answer")
+			n.Text = t.T("Mangrove has sent nothing since %s and will not until you resume.", since) + untouched
 			if d.RetryAfter.After(now) {
-				n.Text = "It asked for quiet until " + Clock(d.RetryAfter, now) + ". " + n.Text
+				n.Text = t.T("It asked for quiet until %s.", t.clock(d.RetryAfter, now)) + " " + n.Text
 			}
-			n.Text += " Look at the Site in a browser first; if it answers there, resume:"
+			n.Text += " " + t.T("Look at the Site in a browser first; if it answers there, resume:")
 		case "systemic":
-			n.Heading = "Its pages are not understood"
-			n.Text = "Two downloads within an hour met pages that Mangrove could not read, so it has sent nothing since " + since +
-				". A newer Mangrove may read them. When it does, resume:"
+			n.Heading = t.T("Its pages are not understood")
+			n.Text = t.T("Two downloads within an hour met pages that Mangrove could not read, so it has sent nothing since %s. A newer Mangrove may read them. When it does, resume:", since)
 		default:
-			n.Heading = "Paused by an operator"
-			n.Text = "Nothing has been sent since " + since + ". To go on:"
+			n.Heading = t.T("Paused by an operator")
+			n.Text = t.T("Nothing has been sent since %s. To go on:", since)
 		}
 	case browserless(d.Lane):
 		n.Tone, n.Icon = "warn", "unplug"
-		n.Heading, n.Text, n.Command = "It needs a browser, which is missing here", tongue{}.installBrowser()+untouched, browserCommand
+		n.Heading, n.Text, n.Command = t.T("It needs a browser, which is missing here"), t.installBrowser()+untouched, browserCommand
 	case d.Trouble == "refused":
-		n.Heading = "The Site refused since " + Clock(d.TroubleSince, now)
-		n.Text = "It is asked again at its next turn; if it refuses again, its Lane is paused." + untouched
+		n.Heading = t.T("The Site refused since %s", t.clock(d.TroubleSince, now))
+		n.Text = t.T("It is asked again at its next turn; if it refuses again, its Lane is paused.") + untouched
 	case d.Trouble == "unreachable":
-		n.Heading = "Not reachable since " + Clock(d.TroubleSince, now)
-		n.Text = "No read has arrived at the Site since. It is tried again at its next turn, so nothing needs doing unless this machine has lost its network." + untouched
+		n.Heading = t.T("Not reachable since %s", t.clock(d.TroubleSince, now))
+		n.Text = t.T("No read has arrived at the Site since. It is tried again at its next turn, so nothing needs doing unless this machine has lost its network.") + untouched
 		if d.Circuit == "open" {
-			n.Text = "The Site rests until " + Clock(d.CircuitUntil, now) + " and is then tried with one read; this ends by itself." + untouched
+			n.Text = t.T("The Site rests until %s and is then tried with one read; this ends by itself.", t.clock(d.CircuitUntil, now)) + untouched
 		}
 	case d.Circuit == "open", d.Circuit == "probing":
-		n.Heading = "The Site has not answered since " + Clock(d.CircuitSince, now)
-		n.Text = "It gets some minutes of quiet, and then one read tries it; this ends by itself." + untouched
+		n.Heading = t.T("The Site has not answered since %s", t.clock(d.CircuitSince, now))
+		n.Text = t.T("It gets some minutes of quiet, and then one read tries it; this ends by itself.") + untouched
 	default:
 		return n, false
 	}
@@ -197,38 +196,40 @@ func laneHelp(d scraperclient.LaneDetail, now time.Time) (laneNotice, bool) {
 }
 
 // laneLine says in one line what a Lane does now.
-func laneLine(d scraperclient.LaneDetail, now time.Time) (line string, busy bool) {
-	wait := count(d.Series, "Series waits", "Series wait")
+func (t tongue) laneLine(d scraperclient.LaneDetail, now time.Time) (line string, busy bool) {
+	waits := t.T("%d Series wait; other Sites go on.", d.Series)
 	if d.Jobs > 0 {
-		wait = count(d.Series, "Series", "Series") + " and " + count(d.Jobs, "download", "downloads") + " wait"
+		waits = t.T("%s and %s wait; other Sites go on.", t.T("%d Series", d.Series), t.T("%d downloads", d.Jobs))
 	}
 	switch d.Circuit {
 	case "paused":
-		return "Paused. " + wait + "; other Sites go on.", false
+		return t.T("Paused") + ". " + waits, false
 	case "open", "probing":
-		return "Resting. " + wait + "; other Sites go on.", false
-	}
-	of := ""
-	if d.Current != "" {
-		of = " " + d.Current
+		return t.T("Resting") + ". " + waits, false
 	}
 	switch d.Activity {
 	case "polling":
-		return "Polling" + cmp.Or(of, " its Series"), true
+		if d.Current == "" {
+			return t.T("Polling its Series"), true
+		}
+		return t.T("Polling %s", d.Current), true
 	case "inspecting":
-		return "Looking what there is of" + cmp.Or(of, " a Series"), true
+		return t.T("Looking what there is of %s", cmp.Or(d.Current, t.T("a Series"))), true
 	case "downloading":
-		return "Downloading" + cmp.Or(of, " a chapter"), true
+		if d.Current == "" {
+			return t.T("Downloading a chapter"), true
+		}
+		return t.T("Downloading %s", d.Current), true
 	}
 	switch {
 	case d.Series == 0:
-		return "Nothing here is followed.", false
+		return t.T("Nothing here is followed."), false
 	case d.NextDue.IsZero():
-		return "Nothing to do just now.", false
+		return t.T("Nothing to do just now."), false
 	case d.NextDue.Before(now):
-		return "Nothing to do just now; the next Series is due.", false
+		return t.T("Nothing to do just now; the next Series is due."), false
 	}
-	return "Nothing to do until " + Clock(d.NextDue, now) + ".", false
+	return t.T("Nothing to do until %s.", t.clock(d.NextDue, now)), false
 }
 
 // evidence says how fresh the ages of a Site's Series are (B34): when its Lane

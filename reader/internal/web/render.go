@@ -66,7 +66,7 @@ func (s *Server) frame(r *http.Request, title, place string) Frame {
 // inEnglish reports whether a place is one of those that only English has words for:
 // the pages of those who run Mangrove.
 func inEnglish(place string) bool {
-	return slices.Contains([]string{"lanes", "scraper", "incidents", "health"}, place)
+	return slices.Contains([]string{"scraper", "incidents", "health"}, place)
 }
 
 func (t tongue) scraperLine(p scraperclient.Presence, now time.Time) scraperLine {

@@ -44,7 +44,7 @@ func TestPagesAreInTheBrowsersLanguage(t *testing.T) {
 		{"de", "/me", "de", []string{"Passwort ändern", "Wie der Browser sagt", "Deutsch", "العربية"}},
 		{"de", "/offline", "de", []string{"Mangrove ist nicht erreichbar"}},
 		// What is English only says so.
-		{"ar", "/lanes", "ar", []string{`id="main" lang="en" dir="ltr"`, "المسارات"}}, {"", "/lanes", "en", []string{`id="main">`}},
+		{"ar", "/incidents", "ar", []string{`id="main" lang="en" dir="ltr"`, "المسارات"}}, {"", "/incidents", "en", []string{`id="main">`}},
 	} {
 		resp, body := s.in(mo, tt.page, tt.accept)
 		direction := map[bool]string{true: "rtl", false: "ltr"}[tt.lang == "ar"]
