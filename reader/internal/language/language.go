@@ -151,9 +151,14 @@ func cut(asked string) string {
 // All are the languages there are, English first.
 func (l *Languages) All() []*Printer { return slices.Clone(l.printers) }
 
-// Offered reports whether a person may choose the language of this tag.
-func (l *Languages) Offered(tag string) bool {
-	return slices.ContainsFunc(l.printers, func(p *Printer) bool { return p.tag == tag })
+// Of is the language of this tag, which a person may choose; nil where there is none.
+func (l *Languages) Of(tag string) *Printer {
+	for _, p := range l.printers {
+		if p.tag == tag {
+			return p
+		}
+	}
+	return nil
 }
 
 // Printer words messages in one language. It may be used by many at once.

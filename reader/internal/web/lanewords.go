@@ -262,8 +262,6 @@ func (t tongue) evidence(d scraperclient.LaneDetail, now time.Time) string {
 	return t.T("Lane last read %s ago", t.span(max(now.Sub(last), time.Second)))
 }
 
-func evidence(d scraperclient.LaneDetail, now time.Time) string { return tongue{}.evidence(d, now) }
-
 // askedFor says that a Forced Poll waits and what for. It clears nothing
 // (POLL-6): the failure stands until a good read.
 func (t tongue) askedFor(at time.Time, l *scraperclient.Lane, now time.Time) string {
@@ -279,10 +277,6 @@ func (t tongue) askedFor(at time.Time, l *scraperclient.Lane, now time.Time) str
 		}
 	}
 	return text + t.T("The next Pass takes it.")
-}
-
-func askedFor(at time.Time, l *scraperclient.Lane, now time.Time) string {
-	return tongue{}.askedFor(at, l, now)
 }
 
 func lowerFirst(s string) string {

@@ -211,40 +211,40 @@ func (s *Server) block(ctx context.Context, userID int64, q libraryQuery, ask ca
 	return b, away, nil
 }
 
-func (say tongue) tileOf(c catalog.Card) tile {
+func (t tongue) tileOf(c catalog.Card) tile {
 	key := scraperclient.Key{Site: c.Site, SeriesID: c.SeriesID}
 	if c.TitleID == 0 {
-		t := tile{Href: siteAddress(key), Cover: siteCoverAddress(key), Name: c.Name, Meta: say.T("Nothing here yet"), Following: true, Key: keyText(key)}
+		shown := tile{Href: siteAddress(key), Cover: siteCoverAddress(key), Name: c.Name, Meta: t.T("Nothing here yet"), Following: true, Key: keyText(key)}
 		if _, foreign := moving.ForeignSource(c.Site); foreign {
 			// Nothing here can have a cover of it either.
-			t.Cover, t.Meta = "", say.T("No adapter")
+			shown.Cover, shown.Meta = "", t.T("No adapter")
 		}
-		return t
+		return shown
 	}
-	t := tile{
-		Href: seriesAddress(c.TitleID), Cover: titleCover(c.TitleID, c.Cover), Name: c.Name, Meta: say.T("%d chapters", c.Books),
+	shown := tile{
+		Href: seriesAddress(c.TitleID), Cover: titleCover(c.TitleID, c.Cover), Name: c.Name, Meta: t.T("%d chapters", c.Books),
 		Unread: c.Unread, Following: c.Following, SiteName: c.SiteName, Key: keyText(key),
 	}
 	if c.Pages > 1 {
-		t.Percent = max(1, (c.Page+1)*100/c.Pages)
+		shown.Percent = max(1, (c.Page+1)*100/c.Pages)
 	}
-	return t
+	return shown
 }
 
 // shelfTile is a tile with what the list says besides.
-func (say tongue) shelfTile(c catalog.Card, now time.Time) tile {
-	t := say.tileOf(c)
-	t.Here, t.LastRead = c.Books > 0, say.T("not yet")
-	if c.Gone > 0 && t.Here {
-		t.Meta = say.T("%s of %s", say.number(c.Books), say.T("%d chapters", c.Books+c.Gone))
+func (t tongue) shelfTile(c catalog.Card, now time.Time) tile {
+	shown := t.tileOf(c)
+	shown.Here, shown.LastRead = c.Books > 0, t.T("not yet")
+	if c.Gone > 0 && shown.Here {
+		shown.Meta = t.T("%s of %s", t.number(c.Books), t.T("%d chapters", c.Books+c.Gone))
 	}
 	if c.Books > 0 {
-		t.Read = c.Finished * 100 / c.Books
+		shown.Read = c.Finished * 100 / c.Books
 	}
 	if !c.ReadAt.IsZero() {
-		t.LastRead = say.ago(c.ReadAt, now)
+		shown.LastRead = t.ago(c.ReadAt, now)
 	}
-	return t
+	return shown
 }
 
 // offers asks for the Series that Sites offer from the start. Without the

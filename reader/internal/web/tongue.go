@@ -67,14 +67,15 @@ func (s *Server) asked(r *http.Request) *http.Request {
 	if c, err := r.Cookie(languageCookie); err == nil {
 		choice = c.Value
 	}
-	t := tongue{s.languages.For(choice, r.Header.Get("Accept-Language"))}
-	return r.WithContext(context.WithValue(r.Context(), askedKey{}, wish{t, r.Header.Get("Accept-Language")}))
+	accept := r.Header.Get("Accept-Language")
+	w := wish{tongue: tongue{s.languages.For(choice, accept)}, browser: tongue{s.languages.For("", accept)}}
+	return r.WithContext(context.WithValue(r.Context(), askedKey{}, w))
 }
 
 // wish is the language for anybody with this browser, and the browser's wish.
 type wish struct {
 	tongue
-	accept string
+	browser tongue
 }
 
 // say is the language of whoever a request is answered for: the person's own choice
@@ -83,7 +84,10 @@ func (s *Server) say(ctx context.Context) tongue {
 	asked, _ := ctx.Value(askedKey{}).(wish)
 	// A guest's sign-in may be shared, so that their choice is the browser's.
 	if u := callerOf(ctx).User; u.ID != 0 && u.Role != account.Guest {
-		return tongue{s.languages.For(u.Language, asked.accept)}
+		if p := s.languages.Of(u.Language); p != nil {
+			return tongue{p}
+		}
+		return asked.browser
 	}
 	return asked.tongue
 }
@@ -97,7 +101,7 @@ func (s *Server) languageChoices(r *http.Request) []choiceOf {
 			chosen = c.Value
 		}
 	}
-	out := []choiceOf{{Label: s.say(r.Context()).T("As the browser says"), Chosen: !s.languages.Offered(chosen)}}
+	out := []choiceOf{{Label: s.say(r.Context()).T("As the browser says"), Chosen: s.languages.Of(chosen) == nil}}
 	for _, p := range s.languages.All() {
 		out = append(out, choiceOf{Value: p.Tag(), Label: p.Self(), Chosen: p.Tag() == chosen})
 	}
@@ -111,7 +115,7 @@ func (s *Server) setLanguage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	tag := r.PostFormValue("language")
-	if tag != "" && !s.languages.Offered(tag) {
+	if tag != "" && s.languages.Of(tag) == nil {
 		return invalid("a language")
 	}
 	if u := who(r); u.Role != account.Guest {

@@ -57,8 +57,6 @@ func (t tongue) outcomeWords(outcome string) pill {
 	return pill{"warn", t.T("Failing"), "warn", outcome}
 }
 
-func outcomeWords(outcome string) pill { return tongue{}.outcomeWords(outcome) }
-
 // failureWords words a failure row: what happens, and since when.
 func (t tongue) failureWords(f *scraperclient.Failure, now time.Time) pill {
 	p := t.outcomeWords(f.Outcome)
@@ -155,8 +153,6 @@ func (t tongue) jobLine(j *scraperclient.Job, now time.Time) string {
 	}
 	return j.Reason
 }
-
-func jobLine(j *scraperclient.Job, now time.Time) string { return tongue{}.jobLine(j, now) }
 
 func chapterName(number, name string) string { return tongue{}.chapterName(number, name) }
 
