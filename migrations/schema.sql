@@ -830,6 +830,8 @@ CREATE TABLE reader.users (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     disabled_at timestamp with time zone,
     sees text DEFAULT 'everything'::text NOT NULL,
+    language text,
+    CONSTRAINT users_language_check CHECK (((length(language) <= 35) AND (language ~ '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$'::text))),
     CONSTRAINT users_name_check CHECK ((name <> ''::text)),
     CONSTRAINT users_password_hash_check CHECK ((password_hash <> ''::text)),
     CONSTRAINT users_role_check CHECK ((role = ANY (ARRAY['administrator'::text, 'member'::text, 'guest'::text]))),
@@ -845,6 +847,10 @@ COMMENT ON COLUMN reader.users.name_key IS 'the name folded for comparison, so t
 -- Name: COLUMN users.password_hash; Type: COMMENT; Schema: reader; Owner: mangrove_owner
 
 COMMENT ON COLUMN reader.users.password_hash IS 'NULL for those who have not come yet, and for those who only come through an issuer';
+
+-- Name: COLUMN users.language; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.users.language IS 'a language tag; NULL is whatever the browser asks for';
 
 -- Name: seen_titles; Type: VIEW; Schema: reader; Owner: mangrove_owner
 

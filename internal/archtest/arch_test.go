@@ -106,13 +106,14 @@ var may = map[string][]string{
 	"reader/internal/collection":                {"internal/fault", "internal/durable", "internal/picture"},
 	"reader/internal/progress":                  {"reader/internal/catalog", "internal/fault"},
 	"reader/internal/reading":                   {"internal/fault"},
+	"reader/internal/language":                  {},
 	"reader/internal/backup":                    {},
 	"reader/internal/backup/backuptest":         {},
 	"reader/internal/moving":                    {"reader/internal/backup", "reader/internal/scraperclient", "internal/fault"},
 	"reader/internal/pages/pagestest":           {"internal/cbz"},
 	"reader/internal/pages":                     {"internal/archive", "internal/cbz", "internal/durable", "internal/fault", "internal/picture", "reader/internal/catalog"},
 	"reader/internal/store":                     {"internal/fault", "internal/pg", "reader/internal/account", "reader/internal/backup", "reader/internal/catalog", "reader/internal/collection", "reader/internal/follow", "reader/internal/moving", "reader/internal/notify", "reader/internal/progress", "reader/internal/reading", "reader/internal/scraperclient"},
-	"reader/internal/web":                       {"internal/fault", "internal/logging", "internal/standing", "internal/unreadable", "reader/internal/account", "reader/internal/backup", "reader/internal/catalog", "reader/internal/collection", "reader/internal/follow", "reader/internal/forwarded", "reader/internal/issuer", "reader/internal/moving", "reader/internal/notify", "reader/internal/pages", "reader/internal/progress", "reader/internal/reading", "reader/internal/scraperclient"},
+	"reader/internal/web":                       {"internal/fault", "internal/logging", "internal/standing", "internal/unreadable", "reader/internal/account", "reader/internal/backup", "reader/internal/catalog", "reader/internal/collection", "reader/internal/follow", "reader/internal/forwarded", "reader/internal/issuer", "reader/internal/language", "reader/internal/moving", "reader/internal/notify", "reader/internal/pages", "reader/internal/progress", "reader/internal/reading", "reader/internal/scraperclient"},
 
 	// The supervisor judges with the database down and never opens it.
 	"supervisor/cmd/mangrove":       {"supervisor/internal/...", "internal/...", "proto/gen/..."},

@@ -28,6 +28,8 @@ type User struct {
 	Name      string
 	Role      string
 	CreatedAt time.Time
+	// Language is the one that the person chose, as a tag; "" is what the browser asks for.
+	Language string
 }
 
 // Why an account's work was refused. They are told apart only where telling

@@ -67,6 +67,8 @@ type PeopleStore interface {
 	SetPassword(ctx context.Context, userID int64, old, hash string, keep int64) (bool, error)
 	// Rename reports false when another has the name.
 	Rename(ctx context.Context, userID int64, name, nameKey string) (bool, error)
+	// SetLanguage keeps the language a person chose; "" takes the choice back.
+	SetLanguage(ctx context.Context, userID int64, tag string) error
 }
 
 // Invited is a code that was just made. It is shown once; only its digest is kept.
@@ -261,4 +263,10 @@ func (s *Service) Rename(ctx context.Context, userID int64, name string) error {
 		return ErrTaken
 	}
 	return err
+}
+
+// SetLanguage keeps the language a person chose, one that there are pages in; ""
+// takes the choice back.
+func (s *Service) SetLanguage(ctx context.Context, userID int64, tag string) error {
+	return s.store.SetLanguage(ctx, userID, tag)
 }

@@ -44,7 +44,7 @@ func (s *Store) RevokeKey(ctx context.Context, userID, id int64) (bool, error) {
 func (s *Store) KeyUser(ctx context.Context, hash []byte) (account.Key, account.User, error) {
 	var k account.Key
 	var u account.User
-	err := s.pool.QueryRow(ctx, s.sql.Get("KeyUser"), hash).Scan(&k.ID, &k.Name, &k.Scope, &k.LastSigns, &k.CreatedAt, &k.UsedAt, &u.ID, &u.Name, &u.Role, &u.CreatedAt)
+	err := s.pool.QueryRow(ctx, s.sql.Get("KeyUser"), hash).Scan(&k.ID, &k.Name, &k.Scope, &k.LastSigns, &k.CreatedAt, &k.UsedAt, &u.ID, &u.Name, &u.Role, &u.CreatedAt, &u.Language)
 	k.UsedAt = never(k.UsedAt)
 	return k, u, wrap("find", "a key", err)
 }

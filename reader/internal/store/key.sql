@@ -13,7 +13,7 @@ SELECT id, name, scope, last_signs, created_at, coalesce(used_at, 'epoch') FROM 
 DELETE FROM api_keys WHERE user_id = $1 AND id = $2;
 
 -- name: KeyUser
-SELECT k.id, k.name, k.scope, k.last_signs, k.created_at, coalesce(k.used_at, 'epoch'), u.id, u.name, u.role, u.created_at
+SELECT k.id, k.name, k.scope, k.last_signs, k.created_at, coalesce(k.used_at, 'epoch'), u.id, u.name, u.role, u.created_at, coalesce(u.language, '')
 FROM api_keys k JOIN users u ON u.id = k.user_id
 WHERE k.key_hash = $1 AND u.disabled_at IS NULL AND u.password_hash IS NOT NULL;
 

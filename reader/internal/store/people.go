@@ -203,3 +203,9 @@ func (s *Store) Rename(ctx context.Context, userID int64, name, nameKey string) 
 	}
 	return err == nil, wrap("change", "a name", err)
 }
+
+// SetLanguage keeps the language a person chose; "" takes the choice back.
+func (s *Store) SetLanguage(ctx context.Context, userID int64, tag string) error {
+	_, err := s.pool.Exec(ctx, s.sql.Get("SetLanguage"), userID, tag)
+	return wrap("store", "a language", err)
+}

@@ -85,3 +85,6 @@ DELETE FROM user_codes WHERE user_id = $1;
 -- No row when another has the name: the unique key decides, not a look before.
 UPDATE users SET name = $2, name_key = $3
 WHERE id = $1 AND NOT EXISTS (SELECT FROM users WHERE name_key = $3 AND id <> $1);
+
+-- name: SetLanguage
+UPDATE users SET language = nullif($2, '') WHERE id = $1;

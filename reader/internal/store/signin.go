@@ -19,7 +19,7 @@ func (s *Store) AddSignIn(ctx context.Context, hash []byte, userID int64, device
 func (s *Store) SignedIn(ctx context.Context, hash []byte) (account.SignIn, account.User, error) {
 	var in account.SignIn
 	var u account.User
-	err := s.pool.QueryRow(ctx, s.sql.Get("SignedIn"), hash).Scan(&in.ID, &in.Device, &in.Method, &in.CreatedAt, &in.UsedAt, &in.ExpiresAt, &u.ID, &u.Name, &u.Role, &u.CreatedAt)
+	err := s.pool.QueryRow(ctx, s.sql.Get("SignedIn"), hash).Scan(&in.ID, &in.Device, &in.Method, &in.CreatedAt, &in.UsedAt, &in.ExpiresAt, &u.ID, &u.Name, &u.Role, &u.CreatedAt, &u.Language)
 	return in, u, wrap("read", "a sign-in", err)
 }
 

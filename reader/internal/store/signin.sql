@@ -4,7 +4,7 @@
 INSERT INTO sessions (token_hash, user_id, device, method, expires_at) VALUES ($1, $2, $3, $4, $5);
 
 -- name: SignedIn
-SELECT s.id, s.device, s.method, s.created_at, s.used_at, s.expires_at, u.id, u.name, u.role, u.created_at
+SELECT s.id, s.device, s.method, s.created_at, s.used_at, s.expires_at, u.id, u.name, u.role, u.created_at, coalesce(u.language, '')
 FROM sessions s JOIN users u ON u.id = s.user_id
 WHERE s.token_hash = $1 AND s.expires_at > now() AND u.disabled_at IS NULL;
 

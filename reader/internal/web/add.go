@@ -72,7 +72,7 @@ func chosen(offered []languageChoice, wanted []string) []string {
 
 func (s *Server) addView(r *http.Request, address, title string) (addView, seriesKnown, error) {
 	v := addView{Address: strings.TrimSpace(address)}
-	v.Frame = s.frame(r, "Follow", "search")
+	v.Frame = s.frame(r, s.say(r.Context()).T("Follow"), "search")
 	v.Frame.Back = "/search"
 	p, err := s.paste(r.Context(), address)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *Server) addView(r *http.Request, address, title string) (addView, serie
 			if err != nil && !unanswered(err) {
 				return v, seriesKnown{}, err
 			}
-			v.Sites, v.Away = sitesOf(names), err != nil
+			v.Sites, v.Away = s.say(r.Context()).join(names), err != nil
 		}
 		return v, seriesKnown{}, nil
 	}
@@ -102,13 +102,6 @@ func (s *Server) addView(r *http.Request, address, title string) (addView, serie
 	v.Address = p.Address
 	v.Found = foundOf(k, *p.Found, title, time.Now())
 	return v, k, nil
-}
-
-func sitesOf(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return listed(names)
 }
 
 // clipTitle makes a title of what came with an address.

@@ -2,8 +2,6 @@ package web
 
 import (
 	"cmp"
-	"strconv"
-	"strings"
 	"time"
 
 	"mangrove/reader/internal/scraperclient"
@@ -41,8 +39,8 @@ type addFound struct {
 	// Lists says what the Site lists, "" when that is not known.
 	Lists string
 	Here  int
-	// Download is how many chapters following would fetch, "" when not known.
-	Download  string
+	// Download is how many chapters following would fetch, 0 when not known.
+	Download  int
 	Languages []languageChoice
 }
 
@@ -64,19 +62,19 @@ func foundOf(k seriesKnown, at scraperclient.Recognised, title string, now time.
 		}
 	}
 	if k.State != nil {
-		f.chapters(k.State.Chapters, now)
+		f.chapters(k.say, k.State.Chapters, now)
 	}
 	if f.Name == "" {
 		f.Name = addressName(at)
 	}
 	if f.By == "" {
-		f.By = "On " + f.SiteName
+		f.By = upperFirst(k.say.T("on %s", f.SiteName))
 	}
 	return f
 }
 
 // chapters words what the Site lists, and offers its languages if it has several.
-func (f *addFound) chapters(list []scraperclient.Chapter, now time.Time) {
+func (f *addFound) chapters(say tongue, list []scraperclient.Chapter, now time.Time) {
 	at, missing, there := map[string]int{}, 0, 0
 	var newest time.Time
 	for _, c := range list {
@@ -97,21 +95,21 @@ func (f *addFound) chapters(list []scraperclient.Chapter, now time.Time) {
 		if !ok {
 			i = len(f.Languages)
 			at[c.Language] = i
-			f.Languages = append(f.Languages, languageChoice{Tag: c.Language, Name: languageName(c.Language)})
+			f.Languages = append(f.Languages, languageChoice{Tag: c.Language, Name: say.in().Name(c.Language)})
 		}
 		f.Languages[i].Count++
 	}
 	if there > 0 {
-		f.Lists = count(there, "chapter", "chapters")
+		f.Lists = say.T("%d chapters", there)
 		if !newest.IsZero() {
-			f.Lists += ", the last on " + strings.TrimPrefix(Clock(newest, now), "on ")
+			f.Lists = say.T("%s, the last one %s", f.Lists, say.clock(newest, now))
 		}
 	}
 	if len(f.Languages) < 2 {
 		// There is nothing to choose, so the count is what would be fetched.
 		f.Languages = nil
 		if missing > 0 {
-			f.Download = strconv.Itoa(missing)
+			f.Download = missing
 		}
 	}
 }

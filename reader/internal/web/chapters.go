@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -55,7 +53,7 @@ func (k seriesKnown) rows(now time.Time) []row {
 	next, reading := progress.Resume(k.Books)
 	var out []row
 	add := func(c scraperclient.Chapter, b progress.Shelved, have bool) {
-		r := rowOf(c, b, have, now)
+		r := k.say.rowOf(c, b, have, now)
 		if r.Again != "" && k.Runs {
 			r.AgainAt = siteAddress(k.Key) + "/again"
 		}
@@ -80,7 +78,7 @@ func (k seriesKnown) rows(now time.Time) []row {
 	if len(languages) > 1 {
 		for i := range out {
 			if out[i].language != "" {
-				out[i].Meta = joinMeta(languageName(out[i].language), out[i].Meta)
+				out[i].Meta = joinMeta(k.say.in().Name(out[i].language), out[i].Meta)
 			}
 		}
 	}
@@ -97,24 +95,24 @@ func chapterOf(b catalog.Book) scraperclient.Chapter {
 	}
 }
 
-func rowOf(c scraperclient.Chapter, b progress.Shelved, have bool, now time.Time) row {
+func (t tongue) rowOf(c scraperclient.Chapter, b progress.Shelved, have bool, now time.Time) row {
 	sum := sha256.Sum256([]byte(c.ID))
 	r := row{
-		ID: "ch-" + hex.EncodeToString(sum[:6]), Head: "Chapter " + c.Number, Name: c.Title,
+		ID: "ch-" + hex.EncodeToString(sum[:6]), Head: upperFirst(t.chapterName(c.Number, "")), Name: c.Title,
 		number: catalog.Decimal(c.Number), volume: c.Volume, order: c.SourceOrder, language: c.Language, Gone: !c.GoneSince.IsZero(),
 	}
 	if c.Number == "" {
-		r.Head, r.Name = cmp.Or(c.Title, "One-shot"), ""
+		r.Head, r.Name = cmp.Or(c.Title, t.T("One-shot")), ""
 	}
 	var meta string
 	if len(c.Groups) > 0 {
-		meta = strings.Join(c.Groups, ", ")
+		meta = strings.Join(c.Groups, t.T(", "))
 	}
 	if !c.PublishedAt.IsZero() {
-		meta = joinMeta(meta, Clock(c.PublishedAt, now))
+		meta = joinMeta(meta, t.clock(c.PublishedAt, now))
 	}
 	if r.Gone {
-		meta = joinMeta(meta, "gone from the Site since "+Clock(c.GoneSince, now))
+		meta = joinMeta(meta, t.T("gone from the Site since %s", t.clock(c.GoneSince, now)))
 	}
 	r.Meta = meta
 	if have {
@@ -122,7 +120,7 @@ func rowOf(c scraperclient.Chapter, b progress.Shelved, have bool, now time.Time
 	}
 	switch {
 	case have && b.Unreadable():
-		why := refusalOf(b.Why)
+		why := t.refusalOf(b.Why)
 		r.Refused = true
 		if c.LibraryState == "published" && !r.Gone {
 			r.Again = c.ID
@@ -132,9 +130,9 @@ func rowOf(c scraperclient.Chapter, b progress.Shelved, have bool, now time.Time
 	case have && b.Here():
 		r.Here = true
 		r.Href = readAddress(b.ID, 0)
-		r.State = pill{Icon: "down", Word: strconv.Itoa(b.PageCount) + " p."}
+		r.State = pill{Icon: "down", Word: t.T("%d p.", b.PageCount)}
 		if len(b.Missing) > 0 {
-			r.State = pill{Icon: "puzzle", Word: withoutPages(b.Missing), Tone: "warn"}
+			r.State = pill{Icon: "puzzle", Word: t.withoutPages(b.Missing), Tone: "warn"}
 		}
 		switch {
 		case b.Place.Finished:
@@ -142,34 +140,34 @@ func rowOf(c scraperclient.Chapter, b progress.Shelved, have bool, now time.Time
 		case b.Place.Begun:
 			r.Mark = "here"
 			r.Value, r.Max, r.BarTone = b.Place.Page+1, b.PageCount, "ok"
-			r.BarLabel = fmt.Sprintf("Read to page %d of %d", r.Value, r.Max)
+			r.BarLabel = t.T("Read to page %d of %d", r.Value, r.Max)
 		default:
 			r.Mark = "new"
 		}
 	case c.DownloadState == "downloading":
 		r.Arriving = true
-		r.State = pill{Icon: "down", Word: "Arriving", Tone: "info"}
+		r.State = pill{Icon: "down", Word: t.T("Arriving"), Tone: "info"}
 		if c.PagesTotal > 0 {
-			r.State.Word = fmt.Sprintf("%d of %d pages", c.PagesDone, c.PagesTotal)
+			r.State.Word = t.T("%s of %s", t.number(c.PagesDone), t.T("%d pages", c.PagesTotal))
 			r.Value, r.Max, r.BarTone = c.PagesDone, c.PagesTotal, "info"
-			r.BarLabel = "Downloading: " + r.State.Word
+			r.BarLabel = t.T("Downloading: %s", r.State.Word)
 		}
 	case c.DownloadState == "waiting":
-		r.State = pill{Icon: "clock", Word: "Queued"}
+		r.State = pill{Icon: "clock", Word: t.T("Queued")}
 	case c.DownloadState == "set_aside":
-		r.State = pill{Icon: "puzzle", Word: "Set aside", Tone: "warn"}
+		r.State = pill{Icon: "puzzle", Word: t.T("Set aside"), Tone: "warn"}
 		r.Meta = joinMeta(r.Meta, c.SetAsideReason)
 	case c.LibraryState == "published":
 		// The scraper has it; the catalog hears of it in a moment.
 		r.Arriving = true
-		r.State = pill{Icon: "down", Word: "Arriving", Tone: "info"}
+		r.State = pill{Icon: "down", Word: t.T("Arriving"), Tone: "info"}
 	case c.LibraryState == "missing" || have:
-		r.State = pill{Icon: "gone", Word: "File is gone", Tone: "warn"}
+		r.State = pill{Icon: "gone", Word: t.T("File is gone"), Tone: "warn"}
 		if c.LibraryState == "missing" && !r.Gone {
 			r.Again = c.ID
 		}
 	default:
-		r.State = pill{Word: "Not here"}
+		r.State = pill{Word: t.T("Not here")}
 	}
 	return r
 }

@@ -80,8 +80,8 @@ func mayChange(u account.User, c collection.Collection) bool {
 	return u.Role != account.Guest && (c.Mine || c.Shared && runs(u))
 }
 
-func cardOfCollection(c collection.Collection) collectionCard {
-	card := collectionCard{Href: collectionAddress(c.ID), Name: c.Name, Meta: collectionMeta(c), Unread: c.Unread}
+func (t tongue) cardOfCollection(c collection.Collection) collectionCard {
+	card := collectionCard{Href: collectionAddress(c.ID), Name: c.Name, Meta: t.collectionMeta(c), Unread: c.Unread}
 	if c.Cover != "" {
 		card.Cover = collectionCover(c)
 		return card
@@ -96,16 +96,16 @@ func collectionCover(c collection.Collection) string {
 	return collectionAddress(c.ID) + "/cover?v=" + short(c.Cover)
 }
 
-func collectionMeta(c collection.Collection) string {
-	text := count(c.Titles, "title", "titles")
+func (t tongue) collectionMeta(c collection.Collection) string {
+	text := t.T("%d titles", c.Titles)
 	if c.Unread > 0 {
-		text += ", " + thousands(c.Unread) + " unread"
+		text = t.T("%s, %s", text, t.T("%d unread", c.Unread))
 	}
 	switch {
 	case c.Shared && c.Mine:
-		text += " · shared with everybody"
+		text += " · " + t.T("shared with everybody")
 	case c.Shared && c.By != "":
-		text += " · shared by " + c.By
+		text += " · " + t.T("shared by %s", c.By)
 	}
 	return text
 }
@@ -119,9 +119,9 @@ func (s *Server) showCollections(w http.ResponseWriter, r *http.Request, code in
 	if err != nil {
 		return err
 	}
-	v := collectionsView{Frame: s.frame(r, "Collections", "collections"), Problem: problem, Given: given}
+	v := collectionsView{Frame: s.frame(r, s.say(r.Context()).T("Collections"), "collections"), Problem: problem, Given: given}
 	for _, c := range list {
-		v.Cards = append(v.Cards, cardOfCollection(c))
+		v.Cards = append(v.Cards, s.say(r.Context()).cardOfCollection(c))
 	}
 	s.render(w, r, code, "collections", v)
 	return nil
@@ -133,7 +133,7 @@ func (s *Server) newCollection(w http.ResponseWriter, r *http.Request) error {
 	}
 	id, err := s.Shelves.NewCollection(r.Context(), who(r).ID, r.PostFormValue("name"))
 	if fault.Is(err, fault.Invalid) {
-		return s.showCollections(w, r, http.StatusUnprocessableEntity, nameTaken(), r.PostFormValue("name"))
+		return s.showCollections(w, r, http.StatusUnprocessableEntity, s.say(r.Context()).nameTaken(), r.PostFormValue("name"))
 	}
 	if err != nil {
 		return err
@@ -141,8 +141,8 @@ func (s *Server) newCollection(w http.ResponseWriter, r *http.Request) error {
 	return redirect(w, r, collectionAddress(id))
 }
 
-func nameTaken() string {
-	return "A name has 1 to " + strconv.Itoa(collection.MaxName) + " characters, and is not that of another collection of yours."
+func (t tongue) nameTaken() string {
+	return t.T("A name has 1 to %d characters, and is not that of another collection of yours.", collection.MaxName)
 }
 
 // collectionOf is the one that a request names, if the person sees it.
@@ -169,7 +169,7 @@ func (s *Server) showCollection(w http.ResponseWriter, r *http.Request, code int
 	}
 	u := who(r)
 	v := collectionView{
-		ID: c.ID, Name: c.Name, Meta: collectionMeta(c), Path: collectionAddress(c.ID), Changes: mayChange(u, c), Shares: runs(u), Shared: c.Shared,
+		ID: c.ID, Name: c.Name, Meta: s.say(r.Context()).collectionMeta(c), Path: collectionAddress(c.ID), Changes: mayChange(u, c), Shares: runs(u), Shared: c.Shared,
 		Problem: problem, Ordering: r.URL.Query().Get("order") == "1",
 	}
 	v.Ordering = v.Ordering && v.Changes
@@ -188,7 +188,7 @@ func (s *Server) showCollection(w http.ResponseWriter, r *http.Request, code int
 	if q.From.Set {
 		v.Earlier = q.with(func(*libraryQuery) {}).address()
 	}
-	v.Said = librarySaid(r.URL.Query().Get("said"))
+	v.Said = s.say(r.Context()).librarySaid(r.URL.Query().Get("said"))
 	v.Frame = s.frame(r, c.Name, "collections")
 	v.Frame.Back = "/collections"
 	if !v.Guest {
@@ -233,7 +233,7 @@ func (s *Server) changeCollection(w http.ResponseWriter, r *http.Request) error 
 	case "rename":
 		err = s.Shelves.RenameCollection(ctx, u.ID, runs(u), c.ID, r.PostFormValue("name"))
 		if fault.Is(err, fault.Invalid) {
-			return s.showCollection(w, r, http.StatusUnprocessableEntity, nameTaken())
+			return s.showCollection(w, r, http.StatusUnprocessableEntity, s.say(r.Context()).nameTaken())
 		}
 	case "share", "keep":
 		if !runs(u) {
@@ -276,9 +276,9 @@ func (s *Server) uploadCover(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
-			return s.showCollection(w, r, http.StatusRequestEntityTooLarge, "A cover has at most "+strconv.Itoa(pages.MaxUpload>>20)+" MiB.")
+			return s.showCollection(w, r, http.StatusRequestEntityTooLarge, s.say(r.Context()).T("A cover has at most %d MiB.", pages.MaxUpload>>20))
 		}
-		return s.showCollection(w, r, http.StatusUnprocessableEntity, "Choose a picture first.")
+		return s.showCollection(w, r, http.StatusUnprocessableEntity, s.say(r.Context()).T("Choose a picture first."))
 	}
 	defer func() { _ = file.Close() }()
 	data, err := io.ReadAll(io.LimitReader(file, pages.MaxUpload+1))
@@ -287,7 +287,7 @@ func (s *Server) uploadCover(w http.ResponseWriter, r *http.Request) error {
 	}
 	digest, err := s.Uploads.Keep(r.Context(), data)
 	if fault.Is(err, fault.Page) {
-		return s.showCollection(w, r, http.StatusUnprocessableEntity, "This is no picture that can be shown: it takes whole JPEG, PNG, GIF, WebP and AVIF.")
+		return s.showCollection(w, r, http.StatusUnprocessableEntity, s.say(r.Context()).T("This is no picture that can be shown: it takes whole JPEG, PNG, GIF, WebP and AVIF."))
 	}
 	if err != nil {
 		return err

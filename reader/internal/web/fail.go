@@ -43,12 +43,13 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var tooMany *account.TooManyError
 	var notYet *pages.NotYetError
 	var away *scraperclient.AwayError
-	f := failure{Back: "/library", BackTo: "Library"}
+	say := s.say(r.Context())
+	f := failure{Back: "/library", BackTo: say.T("Library")}
 	switch {
 	case errors.Is(err, context.Canceled) && r.Context().Err() != nil:
 		return // nobody is listening any more
 	case errors.As(err, &tooLarge):
-		s.plain(w, http.StatusRequestEntityTooLarge, "That is too large.")
+		s.plain(w, http.StatusRequestEntityTooLarge, say.T("That is too large."))
 		return
 	case errors.As(err, &notYet):
 		w.Header().Set("Retry-After", "2")
@@ -58,19 +59,19 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 			w.WriteHeader(http.StatusNoContent)
 			return
 		}
-		s.plain(w, http.StatusServiceUnavailable, "This cover is being made.")
+		s.plain(w, http.StatusServiceUnavailable, say.T("This cover is being made."))
 		return
 	case errors.As(err, &tooMany):
-		f.Code, f.Heading = http.StatusTooManyRequests, "A little slower, please"
-		f.Text = "Try again in " + seconds(tooMany.Wait) + "."
+		f.Code, f.Heading = http.StatusTooManyRequests, say.T("A little slower, please")
+		f.Text = say.T("Try again in %s.", say.seconds(tooMany.Wait))
 		w.Header().Set("Retry-After", strconv.Itoa(int(tooMany.Wait/time.Second)+1))
 	case fault.Is(err, fault.NotFound):
-		f.Code, f.Heading, f.Text = http.StatusNotFound, "There is no such page", "It may have moved, or the address was cut short."
+		f.Code, f.Heading, f.Text = http.StatusNotFound, say.T("There is no such page"), say.T("It may have moved, or the address was cut short.")
 	case fault.Is(err, fault.Invalid):
-		f.Code, f.Heading, f.Text = http.StatusBadRequest, "This request was not understood", "Nothing was changed."
+		f.Code, f.Heading, f.Text = http.StatusBadRequest, say.T("This request was not understood"), say.T("Nothing was changed.")
 	case fault.Is(err, fault.Conflict):
-		f.Code, f.Heading = http.StatusConflict, "Something else is under way here"
-		f.Text = "Nothing was changed. Try again when the download that is under way has ended."
+		f.Code, f.Heading = http.StatusConflict, say.T("Something else is under way here")
+		f.Text = say.T("Nothing was changed. Try again when the download that is under way has ended.")
 	case fault.Is(err, fault.Away) && !errors.As(err, &away):
 		// What is away and not the scraper is the database.
 		since, down := s.Database.Down()
@@ -78,23 +79,23 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 			since = time.Now()
 		}
 		s.Log.Warn("the database did not answer", zap.String("route", r.Pattern), zap.Error(err))
-		s.databaseAway(w, since)
+		s.databaseAway(w, r, since)
 		return
 	case fault.Is(err, fault.Away):
-		f.Code, f.Heading = http.StatusServiceUnavailable, "Scraper: unreachable since "+Clock(away.Since, time.Now())
-		f.Text = "Everything in the library can be read as always. What you asked for needs the scraper; nothing was changed."
+		f.Code, f.Heading = http.StatusServiceUnavailable, say.T("Scraper: unreachable since %s", say.clock(away.Since, time.Now()))
+		f.Text = say.T("Everything in the library can be read as always. What you asked for needs the scraper; nothing was changed.")
 	case fault.Is(err, fault.Storage):
-		f.Code, f.Heading = http.StatusServiceUnavailable, "The library folder cannot be read"
-		f.Text = "The file is missing or the disk does not answer. Nothing was removed; it is tried again each time."
+		f.Code, f.Heading = http.StatusServiceUnavailable, say.T("The library folder cannot be read")
+		f.Text = say.T("The file is missing or the disk does not answer. Nothing was removed; it is tried again each time.")
 		s.Log.Warn("a file could not be read", zap.String("route", r.Pattern), zap.Error(err))
 	case fault.Is(err, fault.Page):
-		f.Code, f.Heading, f.Text = http.StatusNotFound, "This picture cannot be shown", "Its file is damaged or not a picture."
+		f.Code, f.Heading, f.Text = http.StatusNotFound, say.T("This picture cannot be shown"), say.T("Its file is damaged or not a picture.")
 		s.Log.Warn("a picture could not be read", zap.String("route", r.Pattern), zap.Error(err))
 	default:
 		reference := rand.Text()[:8]
 		s.Log.Error("a request failed", zap.String("route", r.Pattern), zap.String("reference", reference), zap.Error(err))
-		f.Code, f.Heading = http.StatusInternalServerError, "Mangrove failed at this, and wrote down why"
-		f.Text, f.Note = "The reader's log names the reason under this reference. Nothing else is affected.", reference
+		f.Code, f.Heading = http.StatusInternalServerError, say.T("Mangrove failed at this, and wrote down why")
+		f.Text, f.Note = say.T("The reader's log names the reason under this reference. Nothing else is affected."), reference
 	}
 	if wantsPage(r) {
 		f.Frame = s.frame(r, f.Heading, "")
@@ -122,7 +123,7 @@ func forWindow(r *http.Request) bool {
 }
 
 // databaseAway is the one page that is served without the database (OWN-2).
-func (s *Server) databaseAway(w http.ResponseWriter, since time.Time) {
+func (s *Server) databaseAway(w http.ResponseWriter, r *http.Request, since time.Time) {
 	w.Header().Set("Retry-After", "5")
-	s.render(w, nil, http.StatusServiceUnavailable, "database-away", map[string]any{"Since": since})
+	s.render(w, r, http.StatusServiceUnavailable, "database-away", map[string]any{"Since": since})
 }

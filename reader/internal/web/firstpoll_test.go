@@ -25,8 +25,8 @@ func TestWhyTheFirstPollWaits(t *testing.T) {
 		state      scraperclient.State
 		first, nxt string
 	}{
-		{"nothing holds it back", scraperclient.State{Lane: lane("closed", "", "", "")}, firstSoon, ""},
-		{"no Lane is known", scraperclient.State{}, firstSoon, ""},
+		{"nothing holds it back", scraperclient.State{Lane: lane("closed", "", "", "")}, tongue{}.firstSoon(), ""},
+		{"no Lane is known", scraperclient.State{}, tongue{}.firstSoon(), ""},
 		{"refused", scraperclient.State{Lane: lane("paused", "access", "refused", "")}, "Alpha refuses since 12:00 and is not asked until somebody resumes it. The first Poll comes after Resume.", "after Resume"},
 		{"systemic", scraperclient.State{Lane: lane("paused", "systemic", "", "")}, "Alpha is paused since 12:00, because its pages are not understood, and is not asked until somebody resumes it. The first Poll comes after Resume.", "after Resume"},
 		{"paused by an operator", scraperclient.State{Lane: lane("paused", "operator", "", "")}, "Alpha is paused by an operator since 12:00 and is not asked until a Resume. The first Poll comes after Resume.", "after Resume"},
@@ -39,10 +39,10 @@ func TestWhyTheFirstPollWaits(t *testing.T) {
 		{"failing, then paused", scraperclient.State{Lane: lane("paused", "operator", "", ""), Polled: true, Failure: &scraperclient.Failure{Outcome: "errors", Since: ago}}, "Alpha is paused by an operator since 12:00 and is not asked until a Resume. The next Poll comes after Resume.", "after Resume"},
 		{"read, and listing none", scraperclient.State{Lane: lane("closed", "", "", ""), LastGoodRead: ago}, "The last good Poll listed none.", ""},
 	} {
-		if got := firstPoll(&tt.state, "Alpha", now); got != tt.first {
+		if got := (tongue{}).firstPoll(&tt.state, "Alpha", now); got != tt.first {
 			t.Errorf("%s:\n got %q\nwant %q", tt.name, got, tt.first)
 		}
-		if got := laneWaits(tt.state.Lane, "Alpha", now).next; got != tt.nxt {
+		if got := (tongue{}).laneWaits(tt.state.Lane, "Alpha", now).next; got != tt.nxt {
 			t.Errorf("%s: next %q, want %q", tt.name, got, tt.nxt)
 		}
 	}
@@ -61,7 +61,7 @@ func TestASeriesPageSaysWhyItWaits(t *testing.T) {
 	state(func(*scraperv1.SeriesState) {})
 	s.post(mo, "/sites/sample/s/follow", nil)
 	_, body := s.get(mo, "/sites/sample/s")
-	has(t, body, firstSoon, "<dd>due now")
+	has(t, body, tongue{}.firstSoon(), "<dd>due now")
 	state(func(st *scraperv1.SeriesState) {
 		st.Lane = &scraperv1.Lane{Site: "sample", Circuit: "paused", CircuitReason: "operator", CircuitSince: timestamppb.Now()}
 	})

@@ -29,7 +29,7 @@ type gatePage struct {
 
 func (s *Server) gate(r *http.Request, title string) gatePage {
 	p := gatePage{Title: title, Theme: theme(r), PlainHTTP: s.plainHTTP(r)}
-	s.nameIssuer(&p)
+	s.nameIssuer(s.say(r.Context()), &p)
 	return p
 }
 
@@ -37,7 +37,7 @@ func (s *Server) claimPage(w http.ResponseWriter, r *http.Request) error {
 	if s.claimed.Load() {
 		return redirect(w, r, "/sign-in")
 	}
-	s.render(w, r, http.StatusOK, "claim", s.gate(r, "Claim this library"))
+	s.render(w, r, http.StatusOK, "claim", s.gate(r, s.say(r.Context()).T("Claim this library")))
 	return nil
 }
 
@@ -51,7 +51,7 @@ func (s *Server) claim(w http.ResponseWriter, r *http.Request) error {
 		return redirect(w, r, "/sign-in")
 	}
 	if err != nil {
-		p := s.gate(r, "Claim this library")
+		p := s.gate(r, s.say(r.Context()).T("Claim this library"))
 		p.Name = name
 		return s.refuseGate(w, r, "claim", p, err)
 	}
@@ -74,7 +74,7 @@ func (s *Server) signInPage(w http.ResponseWriter, r *http.Request) error {
 	if ok {
 		return redirect(w, r, next)
 	}
-	p := s.gate(r, "Sign in")
+	p := s.gate(r, s.say(r.Context()).T("Sign in"))
 	p.Next = next
 	s.render(w, r, http.StatusOK, "sign-in", p)
 	return nil
@@ -90,7 +90,7 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request) error {
 	name, next := r.PostFormValue("name"), safePath(r.PostFormValue("next"))
 	u, err := s.Accounts.SignIn(r.Context(), account.Peer(r.RemoteAddr), name, r.PostFormValue("password"))
 	if err != nil {
-		p := s.gate(r, "Sign in")
+		p := s.gate(r, s.say(r.Context()).T("Sign in"))
 		p.Name, p.Next = name, next
 		return s.refuseGate(w, r, "sign-in", p, err)
 	}
@@ -102,28 +102,29 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request) error {
 
 // refuseGate shows the form again with what was wrong, or passes the error on.
 func (s *Server) refuseGate(w http.ResponseWriter, r *http.Request, form string, p gatePage, err error) error {
+	say := s.say(r.Context())
 	var tooMany *account.TooManyError
 	code := http.StatusUnprocessableEntity
 	switch {
 	case errors.As(err, &tooMany):
 		p.Wait = int((tooMany.Wait + time.Second - 1) / time.Second)
-		p.Field, p.Problem = "password", "Too many tries. Try again in "+seconds(tooMany.Wait)+"."
+		p.Field, p.Problem = "password", say.T("Too many tries. Try again in %s.", say.seconds(tooMany.Wait))
 		if form != "sign-in" {
 			p.Field = "code"
 		}
 		w.Header().Set("Retry-After", strconv.Itoa(p.Wait))
 		code = http.StatusTooManyRequests
 	case errors.Is(err, account.ErrWrong):
-		p.Field, p.Problem, code = "password", "The name or the password is not right.", http.StatusUnauthorized
+		p.Field, p.Problem, code = "password", say.T("The name or the password is not right."), http.StatusUnauthorized
 	case errors.Is(err, account.ErrWrongCode):
-		p.Field, p.Problem = "code", "This code is not right, or its hour is over. The console shows the one that counts."
+		p.Field, p.Problem = "code", say.T("This code is not right, or its hour is over. The console shows the one that counts.")
 		if form == "join" {
-			p.Problem = "This code and this name do not belong together, or the code is used up or over. Whoever gave it to you can make another."
+			p.Problem = say.T("This code and this name do not belong together, or the code is used up or over. Whoever gave it to you can make another.")
 		}
 	case errors.Is(err, account.ErrName):
-		p.Field, p.Problem = "name", nameProblem
-	case passwordProblem(err) != "":
-		p.Field, p.Problem = "password", passwordProblem(err)
+		p.Field, p.Problem = "name", say.nameProblem()
+	case say.passwordProblem(err) != "":
+		p.Field, p.Problem = "password", say.passwordProblem(err)
 	default:
 		return err
 	}
@@ -148,7 +149,7 @@ func (s *Server) signOut(w http.ResponseWriter, r *http.Request) error {
 // again, brings the code. The link that administrators pass on has it behind
 // the "#", which a browser keeps to itself: no log on the way sees it.
 func (s *Server) joinPage(w http.ResponseWriter, r *http.Request) error {
-	s.render(w, r, http.StatusOK, "join", s.gate(r, "Choose your password"))
+	s.render(w, r, http.StatusOK, "join", s.gate(r, s.say(r.Context()).T("Choose your password")))
 	return nil
 }
 
@@ -159,7 +160,7 @@ func (s *Server) join(w http.ResponseWriter, r *http.Request) error {
 	name, code := r.PostFormValue("name"), r.PostFormValue("code")
 	u, err := s.Accounts.Redeem(r.Context(), account.Peer(r.RemoteAddr), code, name, r.PostFormValue("password"))
 	if err != nil {
-		p := s.gate(r, "Choose your password")
+		p := s.gate(r, s.say(r.Context()).T("Choose your password"))
 		p.Name, p.Code = name, code
 		return s.refuseGate(w, r, "join", p, err)
 	}
@@ -169,19 +170,21 @@ func (s *Server) join(w http.ResponseWriter, r *http.Request) error {
 	return redirect(w, r, "/")
 }
 
-const nameProblem = "Choose a name of 1 to 40 letters that can be seen."
+func (t tongue) nameProblem() string {
+	return t.T("Choose a name of 1 to 40 letters that can be seen.")
+}
 
 // passwordProblem words why a new password is refused; "" for other errors.
-func passwordProblem(err error) string {
+func (t tongue) passwordProblem(err error) string {
 	switch {
 	case errors.Is(err, account.ErrShort):
-		return "That is too short: at least 8 characters."
+		return t.T("That is too short: at least 8 characters.")
 	case errors.Is(err, account.ErrLong):
-		return "That is too long: at most 1,024 bytes."
+		return t.T("That is too long: at most 1,024 bytes.")
 	case errors.Is(err, account.ErrCommon):
-		return "That is among the first passwords anyone would try. Choose another; a sentence is fine."
+		return t.T("That is among the first passwords anyone would try. Choose another; a sentence is fine.")
 	case errors.Is(err, account.ErrGuessable):
-		return "That follows a pattern that programs try early: repeated signs, a row of keys, a date, or a name with a number. Choose another; a sentence is fine."
+		return t.T("That follows a pattern that programs try early: repeated signs, a row of keys, a date, or a name with a number. Choose another; a sentence is fine.")
 	}
 	return ""
 }

@@ -113,7 +113,11 @@ type callerKey struct{}
 // caller is who a handler answers; only handlers of routes that are not public
 // ask.
 func caller(r *http.Request) account.Caller {
-	c, _ := r.Context().Value(callerKey{}).(account.Caller)
+	return callerOf(r.Context())
+}
+
+func callerOf(ctx context.Context) account.Caller {
+	c, _ := ctx.Value(callerKey{}).(account.Caller)
 	return c
 }
 

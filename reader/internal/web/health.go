@@ -87,9 +87,9 @@ func (s *Server) healthPieces(ctx context.Context, out []piece) ([]piece, error)
 	if err != nil {
 		return nil, err
 	}
-	v.Frame.Scraper = lineOf(s.Scraper.Presence(), time.Now())
+	v.Frame.Scraper = s.say(ctx).scraperLine(s.Scraper.Presence(), time.Now())
 	for _, id := range []string{"health-whole", "health-services", "health-scraper"} {
-		if out, err = s.drawPiece(out, id, id, v); err != nil {
+		if out, err = s.drawPiece(ctx, out, id, id, v); err != nil {
 			return nil, err
 		}
 	}

@@ -43,7 +43,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v.Frame = s.frame(r, "Home", "home")
+	v.Frame = s.frame(r, s.say(r.Context()).T("Home"), "home")
 	v.Frame.Live = "/events?view=home"
 	v.Library.Frame = v.Frame
 	s.render(w, r, http.StatusOK, "home", v)
@@ -51,7 +51,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) homeView(ctx context.Context, userID int64) (homeView, error) {
-	var v homeView
+	v, say := homeView{}, s.say(ctx)
 	cards, err := s.Shelves.Shelf(ctx, userID)
 	if err != nil {
 		return v, err
@@ -84,7 +84,7 @@ func (s *Server) homeView(ctx context.Context, userID int64) (homeView, error) {
 		if !c.Following || c.Unread == 0 || len(v.New) == homeRail || railed[cardKey(c)] {
 			continue
 		}
-		t := tileOf(c)
+		t := say.tileOf(c)
 		books, err := s.Shelves.Shelved(ctx, c.TitleID, userID)
 		if err != nil {
 			return v, err
@@ -92,7 +92,7 @@ func (s *Server) homeView(ctx context.Context, userID int64) (homeView, error) {
 		for _, b := range books {
 			if b.Here() && !b.Place.Finished {
 				t.Href = readAddress(b.ID, b.Place.Page)
-				t.Meta = upperFirst(chapterName(b.Number, b.Name))
+				t.Meta = upperFirst(say.chapterName(b.Number, b.Name))
 				break
 			}
 		}
@@ -102,7 +102,7 @@ func (s *Server) homeView(ctx context.Context, userID int64) (homeView, error) {
 		return cmp.Or(b.AddedAt.Compare(a.AddedAt), cmp.Compare(a.TitleID, b.TitleID))
 	})
 	for _, c := range cards[:min(len(cards), homeRail)] {
-		v.Recent = append(v.Recent, tileOf(c))
+		v.Recent = append(v.Recent, say.tileOf(c))
 	}
 	return v, nil
 }
@@ -125,7 +125,7 @@ func (s *Server) continueReading(ctx context.Context, userID int64, cards map[in
 		if !ok || next.Kind != progress.Continue {
 			continue
 		}
-		one := resumeOf(c, next)
+		one := s.say(ctx).resumeOf(c, next)
 		if v.Hero == nil {
 			v.Hero = &one
 			continue
@@ -135,18 +135,18 @@ func (s *Server) continueReading(ctx context.Context, userID int64, cards map[in
 	return nil
 }
 
-func resumeOf(c catalog.Card, next progress.Next) resume {
+func (t tongue) resumeOf(c catalog.Card, next progress.Next) resume {
 	b := next.Book
 	r := resume{Href: readAddress(b.ID, next.Page), Cover: titleCover(c.TitleID, c.Cover), Name: c.Name}
 	r.Picture = pageAddress(b.ID, next.Page, b.Fingerprint)
-	r.Line = upperFirst(chapterName(b.Number, b.Name))
+	r.Line = upperFirst(t.chapterName(b.Number, b.Name))
 	if b.Number != "" && b.Name != "" {
-		r.Line += ", " + b.Name
+		r.Line = t.T("%s, %s", r.Line, b.Name)
 	}
 	left := b.PageCount - next.Page - 1
-	r.Left = count(left, "page left", "pages left")
+	r.Left = t.T("%d pages left", left)
 	if !b.Place.Begun {
-		r.Left = count(b.PageCount, "page", "pages")
+		r.Left = t.T("%d pages", b.PageCount)
 	} else if b.PageCount > 1 {
 		r.Percent = (next.Page + 1) * 100 / b.PageCount
 	}

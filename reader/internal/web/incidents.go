@@ -101,8 +101,8 @@ func (s *Server) incidentsPieces(ctx context.Context, values url.Values, out []p
 	if err != nil {
 		return nil, err
 	}
-	v.Frame.Scraper = lineOf(s.Scraper.Presence(), time.Now())
-	return s.drawPiece(out, "incidents", "incident-list", v)
+	v.Frame.Scraper = s.say(ctx).scraperLine(s.Scraper.Presence(), time.Now())
+	return s.drawPiece(ctx, out, "incidents", "incident-list", v)
 }
 
 // incident answers one incident: what was read, what was decided, what helps.

@@ -37,7 +37,7 @@ func (s *Server) keepPlan(w http.ResponseWriter, r *http.Request) error {
 	}
 	base := basePath(r)
 	p := keepPlan{
-		Book: o.book.ID, Name: o.title.Name, Chapter: upperFirst(chapterName(o.book.Number, o.book.Name)), Order: o.at, Href: base + readAddress(o.book.ID, 0),
+		Book: o.book.ID, Name: o.title.Name, Chapter: upperFirst(s.say(r.Context()).chapterName(o.book.Number, o.book.Name)), Order: o.at, Href: base + readAddress(o.book.ID, 0),
 		Pages: []string{},
 	}
 	for _, page := range list {
@@ -50,7 +50,7 @@ func (s *Server) keepPlan(w http.ResponseWriter, r *http.Request) error {
 
 // saved shows what this device keeps; only the device knows.
 func (s *Server) saved(w http.ResponseWriter, r *http.Request) error {
-	s.render(w, r, http.StatusOK, "saved", struct{ Frame }{s.frame(r, "On this device", "saved")})
+	s.render(w, r, http.StatusOK, "saved", struct{ Frame }{s.frame(r, s.say(r.Context()).T("On this device"), "saved")})
 	return nil
 }
 
@@ -62,14 +62,14 @@ func (s *Server) offline(w http.ResponseWriter, r *http.Request) error {
 }
 
 // offlineFiles are what the offline page needs besides itself.
-var offlineFiles = []string{"tokens.css", "app.css", "icons.svg", "mark.svg", "icon-180.png", "keep.js"}
+var offlineFiles = []string{"tokens.css", "app.css", "icons.svg", "mark.svg", "icon-180.png", "words.js", "keep.js"}
 
 // worker answers the worker's script, at the root because it may serve nothing
 // above itself. Before its text stands what it keeps; another Mangrove keeps other
 // files, so that its worker differs and takes over.
 func (s *Server) worker(w http.ResponseWriter, r *http.Request) error {
 	base := basePath(r)
-	page, err := s.draw("offline", nil)
+	page, err := s.draw(r.Context(), "offline", nil)
 	if err != nil {
 		return err
 	}

@@ -43,14 +43,14 @@ type unreadFile struct {
 }
 
 // unreadOf words a description that is not read.
-func unreadOf(i int, u scraperclient.UnreadDescription) unreadFile {
-	out := unreadFile{ID: "unread-" + strconv.Itoa(i), File: u.File, Text: "Its Site is not asked anything."}
+func (t tongue) unreadOf(i int, u scraperclient.UnreadDescription) unreadFile {
+	out := unreadFile{ID: "unread-" + strconv.Itoa(i), File: u.File, Text: t.T("Its Site is not asked anything.")}
 	if u.Kept {
-		out.Text = "Its Site goes on as it was described before."
+		out.Text = t.T("Its Site goes on as it was described before.")
 	}
 	for _, p := range u.Problems {
 		if p.Line > 0 {
-			out.Problems = append(out.Problems, "line "+strconv.Itoa(p.Line)+": "+p.Message)
+			out.Problems = append(out.Problems, t.T("line %d: %s", p.Line, p.Message))
 			continue
 		}
 		out.Problems = append(out.Problems, p.Message)
@@ -90,7 +90,7 @@ func (s *Server) lanes(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v.Frame = s.frame(r, "Lanes", "lanes")
+	v.Frame = s.frame(r, s.say(r.Context()).T("Lanes"), "lanes")
 	live := "/events?view=lanes"
 	if chosen.pass > 0 {
 		live += "&site=" + queryEscape(chosen.site) + "&pass=" + strconv.FormatInt(chosen.pass, 10)
@@ -126,85 +126,85 @@ func (s *Server) lanesView(ctx context.Context, chosen chosenPass) (lanesView, e
 	if err != nil {
 		return lanesView{}, err
 	}
-	now := time.Now()
+	now, say := time.Now(), s.say(ctx)
 	var v lanesView
 	if !lanes.PrunedBefore.IsZero() {
-		v.Pruned = "Passes before " + dated(lanes.PrunedBefore, now) + " are pruned. That changes no age on the Worklist."
+		v.Pruned = say.T("Passes before %s are pruned. That changes no age on the Worklist.", say.dated(lanes.PrunedBefore, now))
 	}
 	for i, u := range lanes.Unread {
-		v.Unread = append(v.Unread, unreadOf(i, u))
+		v.Unread = append(v.Unread, say.unreadOf(i, u))
 	}
 	for _, l := range lanes.Lanes {
 		pass := int64(0)
 		if l.Site == chosen.site {
 			pass = chosen.pass
 		}
-		v.Cards = append(v.Cards, cardOf(l, lanes.PrunedBefore, pass, l.Site == chosen.resume, now))
+		v.Cards = append(v.Cards, say.cardOf(l, lanes.PrunedBefore, pass, l.Site == chosen.resume, now))
 	}
 	return v, nil
 }
 
-func cardOf(d scraperclient.LaneDetail, pruned time.Time, chosen int64, confirm bool, now time.Time) laneCard {
-	c := laneCard{ID: laneID(d.Site), Name: laneName(d.Lane), Circuit: circuitWords(d.Lane, now)}
-	c.Line, c.Busy = laneLine(d, now)
-	if n, ok := laneHelp(d, now); ok {
+func (t tongue) cardOf(d scraperclient.LaneDetail, pruned time.Time, chosen int64, confirm bool, now time.Time) laneCard {
+	c := laneCard{ID: laneID(d.Site), Name: laneName(d.Lane), Circuit: t.circuitWords(d.Lane, now)}
+	c.Line, c.Busy = t.laneLine(d, now)
+	if n, ok := t.laneHelp(d, now); ok {
 		n.Confirm = confirm && n.Resume != ""
 		c.Notice = &n
 	}
 	if !d.CountingSince.IsZero() {
-		c.Counting = "Counting since " + dated(d.CountingSince, now) + ": not every Series has been read once yet."
+		c.Counting = t.T("Counting since %s: not every Series has been read once yet", t.dated(d.CountingSince, now)) + "."
 	}
-	c.Strip = stripOf(d, pruned, chosen, now)
-	c.Facts = laneFacts(d, now)
+	c.Strip = t.stripOf(d, pruned, chosen, now)
+	c.Facts = t.laneFacts(d, now)
 	for i := len(d.Passes) - 1; i >= 0 && len(c.Table) < tableLength; i-- {
-		c.Table = append(c.Table, rowOfPass(d.Site, d.Passes[i], now))
+		c.Table = append(c.Table, t.rowOfPass(d.Site, d.Passes[i], now))
 	}
 	c.Older = len(d.Passes) - len(c.Table)
 	return c
 }
 
-func laneFacts(d scraperclient.LaneDetail, now time.Time) []laneFact {
-	last := "none yet"
+func (t tongue) laneFacts(d scraperclient.LaneDetail, now time.Time) []laneFact {
+	last := t.T("none yet")
 	if len(d.Passes) > 0 {
 		p := d.Passes[len(d.Passes)-1]
-		last = dated(p.Started, now) + ", " + endWords(p.EndReason)
+		last = t.T("%s, %s", t.dated(p.Started, now), t.endWords(p.EndReason))
 	}
-	good := "none yet"
+	good := t.T("none yet")
 	if !d.LastGoodRead.IsZero() {
-		good = dated(d.LastGoodRead, now)
+		good = t.dated(d.LastGoodRead, now)
 	}
-	next := nextPoll(d.NextDue, now)
+	next := t.nextPoll(d.NextDue, now)
 	switch {
 	case d.Circuit == "paused":
-		next = "after Resume"
+		next = t.T("after Resume")
 	case d.Circuit == "open" && d.CircuitUntil.After(now):
-		next = "after " + Clock(d.CircuitUntil, now)
+		next = t.T("after %s", t.clock(d.CircuitUntil, now))
 	case next == "":
-		next = "nothing is followed"
+		next = t.T("nothing is followed")
 	}
-	out := []laneFact{{"Last Pass", last, ""}, {"Last good read", good, ""}, {"Next Series due", next, ""}, {"Series", thousands(d.Series), ""}}
-	failing := laneFact{"Failing", "none", ""}
+	out := []laneFact{{t.T("Last Pass"), last, ""}, {t.T("Last good read"), good, ""}, {t.T("Next Series due"), next, ""}, {t.T("Series"), t.number(d.Series), ""}}
+	failing := laneFact{t.T("Failing"), t.T("none"), ""}
 	if d.Failing > 0 {
-		failing.Text, failing.Href = thousands(d.Failing), worklistQuery{Site: d.Site, Sort: "oldest", Muted: d.Failing == d.Muted}.address()
+		failing.Text, failing.Href = t.number(d.Failing), worklistQuery{Site: d.Site, Sort: "oldest", Muted: d.Failing == d.Muted}.address()
 		if d.Muted > 0 {
-			failing.Text += ", " + thousands(d.Muted) + " muted"
+			failing.Text = t.T("%s, %d muted", failing.Text, d.Muted)
 		}
 	}
-	pace := "not set"
+	pace := t.T("not set")
 	if d.Pacing > 0 {
-		pace = "one request in " + pacing(d.Pacing) + rateWords(d.Rate)
+		pace = joinMeta(t.T("one request in %s", t.pacing(d.Pacing)), t.rate(d.Rate))
 	}
-	jobs := "none"
+	jobs := t.T("none")
 	if d.Jobs > 0 {
-		jobs = thousands(d.Jobs)
+		jobs = t.number(d.Jobs)
 	}
-	return append(out, failing, laneFact{"Pace", pace, ""}, laneFact{"Downloads", jobs, ""})
+	return append(out, failing, laneFact{t.T("Pace"), pace, ""}, laneFact{t.T("Downloads"), jobs, ""})
 }
 
-func rowOfPass(site string, p scraperclient.Pass, now time.Time) passRow {
-	r := passRow{Href: passAddress(site, p), Began: dated(p.Started, now), At: p.Started, Ended: endWords(p.EndReason)}
+func (t tongue) rowOfPass(site string, p scraperclient.Pass, now time.Time) passRow {
+	r := passRow{Href: passAddress(site, p), Began: t.dated(p.Started, now), At: p.Started, Ended: t.endWords(p.EndReason)}
 	if took := p.Ended.Sub(p.Started); took > 0 {
-		r.Ended += ", " + span(took)
+		r.Ended = t.T("%s, %s", r.Ended, t.lasting(took))
 	}
 	for _, f := range []struct {
 		to *string
@@ -214,7 +214,7 @@ func rowOfPass(site string, p scraperclient.Pass, now time.Time) passRow {
 		{&r.Refused, p.Refused}, {&r.Unreachable, p.Unreachable}, {&r.New, p.NewChapters},
 	} {
 		if f.n > 0 {
-			*f.to = thousands(f.n)
+			*f.to = t.number(f.n)
 		}
 	}
 	return r

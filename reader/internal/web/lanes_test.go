@@ -34,7 +34,7 @@ func TestStripNumbers(t *testing.T) {
 		passAt(first.AddDate(0, 0, 1).Add(time.Hour), 0, 0, "unreachable"),
 		refused,
 	}}
-	got := stripOf(d, now.AddDate(0, 0, -14), 0, now)
+	got := tongue{}.stripOf(d, now.AddDate(0, 0, -14), 0, now)
 	var drawn []string
 	for _, c := range got.Cells {
 		line := c.X + "+" + c.Width + ":"
@@ -71,7 +71,7 @@ func TestStripOfABusyDay(t *testing.T) {
 		for i := range tt.passes {
 			d.Passes = append(d.Passes, passAt(day.Add(time.Duration(i)*24*time.Hour/time.Duration(tt.passes)), 3, 0, "complete"))
 		}
-		s := stripOf(d, time.Time{}, 0, now)
+		s := tongue{}.stripOf(d, time.Time{}, 0, now)
 		if len(s.Cells) != tt.cells {
 			t.Errorf("%d Passes make %d bars, want %d", tt.passes, len(s.Cells), tt.cells)
 		}
@@ -92,7 +92,7 @@ func TestStripOfABusyDay(t *testing.T) {
 	for i := range 7 {
 		d.Passes = append(d.Passes, passAt(day.Add(23*time.Hour+time.Duration(i)*time.Minute), 1, 0, "complete"))
 	}
-	s := stripOf(d, time.Time{}, 0, now)
+	s := tongue{}.stripOf(d, time.Time{}, 0, now)
 	if len(s.Cells) != 7 || s.Cells[6].X != "772.5" {
 		t.Errorf("%d bars, the last at %s", len(s.Cells), s.Cells[len(s.Cells)-1].X)
 	}
@@ -163,12 +163,12 @@ func TestWhatALaneDoes(t *testing.T) {
 		{"paused", scraperclient.LaneDetail{Lane: scraperclient.Lane{Circuit: "paused"}, Series: 1204, Jobs: 3}, "Paused. 1,204 Series and 3 downloads wait; other Sites go on."},
 		{"resting", scraperclient.LaneDetail{Lane: scraperclient.Lane{Circuit: "open"}, Series: 1}, "Resting. 1 Series waits; other Sites go on."},
 	} {
-		if got, _ := laneLine(tt.d, now); got != tt.want {
+		if got, _ := (tongue{}).laneLine(tt.d, now); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
 	}
 	for _, reason := range []string{"complete", "refused", "unreachable", "outage", "stopped"} {
-		if endWords(reason) == reason {
+		if (tongue{}).endWords(reason) == reason {
 			t.Errorf("%s has no words", reason)
 		}
 	}

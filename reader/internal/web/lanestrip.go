@@ -1,7 +1,6 @@
 package web
 
 import (
-	"fmt"
 	"sort"
 	"strconv"
 	"strings"
@@ -54,13 +53,13 @@ type stripBar struct{ Class, X, Y, Width, Height string }
 
 // stripOf draws a Lane's Passes. chosen is the start of the Pass whose counts
 // are open, in milliseconds, or 0.
-func stripOf(d scraperclient.LaneDetail, pruned time.Time, chosen int64, now time.Time) strip {
+func (t tongue) stripOf(d scraperclient.LaneDetail, pruned time.Time, chosen int64, now time.Time) strip {
 	out := strip{TellsID: "pass-" + laneID(d.Site)}
 	starts := dayStarts(now)
 	for i, at := range starts {
 		text := strconv.Itoa(at.Day())
 		if i == 0 || at.Day() == 1 {
-			text = at.Format("2 Jan")
+			text = at.Format(t.T("2 Jan"))
 		}
 		out.Days = append(out.Days, text)
 	}
@@ -78,18 +77,18 @@ func stripOf(d scraperclient.LaneDetail, pruned time.Time, chosen int64, now tim
 			out.Cells = append(out.Cells, c)
 		}
 	}
-	out.Tells = "Choose a bar to see what its Pass read."
+	out.Tells = t.T("Choose a bar to see what its Pass read.")
 	if len(d.Passes) == 0 {
-		out.Tells = "No Pass in these fourteen days."
+		out.Tells = t.T("No Pass in these fourteen days.")
 		if !pruned.IsZero() {
-			out.Tells = "No Pass since " + Clock(pruned, now) + "; those before are pruned."
+			out.Tells = t.T("No Pass since %s; those before are pruned.", t.clock(pruned, now))
 		}
 	}
 	found := chosen == 0
 	for i := range out.Cells {
 		c := &out.Cells[i]
 		c.Href = passAddress(d.Site, c.passes[0])
-		c.Tells = tellPasses(c.passes, now)
+		c.Tells = t.tellPasses(c.passes, now)
 		c.draw(tallest / float64(most))
 		c.Last = i == len(out.Cells)-1
 		for _, p := range c.passes {
@@ -99,14 +98,14 @@ func stripOf(d scraperclient.LaneDetail, pruned time.Time, chosen int64, now tim
 		}
 	}
 	if !found {
-		out.Tells = "That Pass is not kept any more."
+		out.Tells = t.T("That Pass is not kept any more.")
 		for _, p := range d.Passes {
 			if p.Started.UnixMilli() == chosen {
-				out.Tells = tellPasses([]scraperclient.Pass{p}, now)
+				out.Tells = t.tellPasses([]scraperclient.Pass{p}, now)
 			}
 		}
 	}
-	out.Says = saysStrip(laneName(d.Lane), starts[0], d.Passes, now)
+	out.Says = t.saysStrip(laneName(d.Lane), starts[0], d.Passes, now)
 	return out
 }
 
@@ -204,57 +203,57 @@ func passAddress(site string, p scraperclient.Pass) string {
 }
 
 // tellPasses says what one bar counts.
-func tellPasses(passes []scraperclient.Pass, now time.Time) string {
+func (t tongue) tellPasses(passes []scraperclient.Pass, now time.Time) string {
 	first, last := passes[0], passes[len(passes)-1]
-	text := upperFirst(dated(first.Started, now))
+	text := upperFirst(t.dated(first.Started, now))
 	if len(passes) > 1 {
-		text = fmt.Sprintf("%d Passes, %s to %s: ", len(passes), dated(first.Started, now), last.Ended.Local().Format("15:04"))
+		text = t.T("%d Passes, %s to %s", len(passes), t.dated(first.Started, now), last.Ended.Local().Format("15:04"))
 	} else {
 		if took := last.Ended.Sub(first.Started); took > 0 {
-			text += ", " + span(took)
+			text = t.T("%s, %s", text, t.lasting(took))
 		}
-		text += ", " + endWords(last.EndReason) + ": "
+		text = t.T("%s, %s", text, t.endWords(last.EndReason))
 	}
 	all := sum(passes)
 	var parts []string
 	for _, w := range []struct {
-		n         int
-		one, many string
+		n    int
+		word string
 	}{
-		{all.OK, "read well", "read well"}, {all.NotFound, "not found", "not found"}, {all.NoChapter, "without a chapter list", "without a chapter list"},
-		{all.Unfetchable, "could not be read", "could not be read"}, {all.Errors, "not understood", "not understood"}, {all.Refused, "refused", "refused"},
-		{all.Unreachable, "not reachable", "not reachable"}, {all.NewChapters, "new chapter", "new chapters"},
+		{all.OK, t.T("%d read well", all.OK)}, {all.NotFound, t.T("%d not found", all.NotFound)}, {all.NoChapter, t.T("%d without a chapter list", all.NoChapter)},
+		{all.Unfetchable, t.T("%d could not be read", all.Unfetchable)}, {all.Errors, t.T("%d not understood", all.Errors)}, {all.Refused, t.T("%d refused", all.Refused)},
+		{all.Unreachable, t.T("%d not reachable", all.Unreachable)}, {all.NewChapters, t.T("%d new chapters", all.NewChapters)},
 	} {
 		if w.n > 0 {
-			parts = append(parts, count(w.n, w.one, w.many))
+			parts = append(parts, w.word)
 		}
 	}
 	if len(parts) == 0 {
-		return text + "nothing read."
+		return text + ": " + t.T("nothing read.")
 	}
-	return text + strings.Join(parts, ", ") + "."
+	return text + ": " + strings.Join(parts, t.T(", ")) + "."
 }
 
 // endWords word why a Pass ended.
-func endWords(reason string) string {
+func (t tongue) endWords(reason string) string {
 	switch reason {
 	case "complete":
-		return "done"
+		return t.T("done")
 	case "refused":
-		return "cut short, refused"
+		return t.T("cut short, refused")
 	case "unreachable":
-		return "cut short, not reachable"
+		return t.T("cut short, not reachable")
 	case "outage":
-		return "cut short, the Site was in trouble"
+		return t.T("cut short, the Site was in trouble")
 	case "stopped":
-		return "stopped with the scraper"
+		return t.T("stopped with the scraper")
 	}
 	return reason
 }
 
 // saysStrip tells the whole strip in a sentence, for those who do not see it.
-func saysStrip(name string, from time.Time, passes []scraperclient.Pass, now time.Time) string {
-	text := "Passes of " + name + ", " + from.Format("2 Jan") + " to " + now.Local().Format("2 Jan") + ": "
+func (t tongue) saysStrip(name string, from time.Time, passes []scraperclient.Pass, now time.Time) string {
+	text := t.T("Passes of %s, %s to %s", name, from.Format(t.T("2 Jan")), now.Local().Format(t.T("2 Jan"))) + ": "
 	shown, refused, unreachable := 0, 0, 0
 	var all []scraperclient.Pass
 	for _, p := range passes {
@@ -271,23 +270,23 @@ func saysStrip(name string, from time.Time, passes []scraperclient.Pass, now tim
 		}
 	}
 	if shown == 0 {
-		return text + "none."
+		return text + t.T("none") + "."
 	}
-	text += thousands(shown)
+	text += t.number(shown)
 	if refused > 0 {
-		text += ", " + thousands(refused) + " refused"
+		text += t.T(", ") + t.T("%d refused", refused)
 	}
 	if unreachable > 0 {
-		text += ", " + thousands(unreachable) + " cut short without an answer"
+		text += t.T(", ") + t.T("%d cut short without an answer", unreachable)
 	}
 	if total := sum(all); total.Read() > 0 {
 		switch percent := total.Failing() * 100 / total.Read(); {
 		case total.Failing() == 0:
-			text += "; every Series read well"
+			text = t.T("%s; every Series read well", text)
 		case percent == 0:
-			text += "; under 1 percent of the reads failing"
+			text = t.T("%s; under 1 percent of the reads failing", text)
 		default:
-			text += "; about " + strconv.Itoa(percent) + " percent of the reads failing"
+			text = t.T("%s; about %d percent of the reads failing", text, percent)
 		}
 	}
 	return text + "."

@@ -34,31 +34,33 @@ func laneID(site string) string {
 }
 
 // circuitWords words whether a Site may be asked.
-func circuitWords(l scraperclient.Lane, now time.Time) pill {
+func (t tongue) circuitWords(l scraperclient.Lane, now time.Time) pill {
 	switch l.Circuit {
 	case "closed", "":
-		if p, ok := laneTrouble(&l, now); ok {
+		if p, ok := t.laneTrouble(&l, now); ok {
 			return p
 		}
-		return pill{"check", "Asking allowed", "ok", "closed"}
+		return pill{"check", t.T("Asking allowed"), "ok", "closed"}
 	case "open":
 		if l.CircuitUntil.Before(now) {
-			return pill{"clock", "Resting, tried again in a moment", "warn", l.Circuit}
+			return pill{"clock", t.T("Resting, tried again in a moment"), "warn", l.Circuit}
 		}
-		return pill{"clock", "Resting until " + Clock(l.CircuitUntil, now), "warn", l.Circuit}
+		return pill{"clock", t.T("Resting until %s", t.clock(l.CircuitUntil, now)), "warn", l.Circuit}
 	case "probing":
-		return pill{"refresh", "Trying one read", "warn", l.Circuit}
+		return pill{"refresh", t.T("Trying one read"), "warn", l.Circuit}
 	case "paused":
 		switch l.CircuitReason {
 		case "access":
-			return pill{"lock", "Refused since " + Clock(refusedSince(l), now), "bad", l.Circuit}
+			return pill{"lock", t.T("Refused since %s", t.clock(refusedSince(l), now)), "bad", l.Circuit}
 		case "systemic":
-			return pill{"lock", "Paused: pages not understood", "bad", l.Circuit}
+			return pill{"lock", t.T("Paused: pages not understood"), "bad", l.Circuit}
 		}
-		return pill{"pause", "Paused by an operator", "quiet", l.Circuit}
+		return pill{"pause", t.T("Paused by an operator"), "quiet", l.Circuit}
 	}
-	return pill{"lock", "Not asked", "warn", l.Circuit}
+	return pill{"lock", t.T("Not asked"), "warn", l.Circuit}
 }
+
+func circuitWords(l scraperclient.Lane, now time.Time) pill { return tongue{}.circuitWords(l, now) }
 
 // refusedSince is when the Site began to refuse: the trouble outlives a Resume
 // that was refused again, the circuit does not.
@@ -76,49 +78,69 @@ func browserless(l scraperclient.Lane) bool {
 	return l.Needs == "browser" && l.Circuit != "paused" && l.Trouble != "refused"
 }
 
-// installBrowser is what an operator can do about it.
-const (
-	browserCommand = "sudo apt-get install chromium"
-	installBrowser = "Its pages are made by scripts, and Mangrove can start no Chromium here. Install it, or set MANGROVE_CHROMIUM to where it lies; " +
-		"the scraper's log says what stands in the way. The Site is then read again by itself."
-)
+// browserCommand and installBrowser are what an operator can do about it.
+const browserCommand = "sudo apt-get install chromium"
+
+func (t tongue) installBrowser() string {
+	return t.T("Its pages are made by scripts, and Mangrove can start no Chromium here. Install it, or set MANGROVE_CHROMIUM to where it lies; the scraper's log says what stands in the way. The Site is then read again by itself.")
+}
 
 // laneItem words a Lane for the Worklist: what is the matter, since and until
 // when, and that its Series are not to blame.
-func laneItem(d scraperclient.LaneDetail, now time.Time) (laneNotice, bool) {
-	p := circuitWords(d.Lane, now)
-	n := laneNotice{Tone: p.Tone, Icon: p.Icon, Href: laneAddress(d.Site)}
-	name := laneName(d.Lane)
-	wait := "Its Series wait."
-	if d.Series > 0 {
-		wait = upperFirst(count(d.Series, "Series waits", "Series wait")) + "."
+func (t tongue) laneItem(d scraperclient.LaneDetail, now time.Time) (laneNotice, bool) {
+	n, ok := t.laneHeading(d, now)
+	if !ok {
+		return n, false
 	}
+	wait := t.T("Its Series wait.")
+	if d.Series > 0 {
+		wait = t.T("%d Series wait.", d.Series)
+	}
+	blameless := t.T("Nothing is held against them.")
 	switch {
 	case d.Circuit == "paused" && d.CircuitReason == "access":
-		n.Heading = name + " refused since " + Clock(refusedSince(d.Lane), now) + "."
-		n.Text = "Its Lane is paused. " + wait + " Nothing is held against them."
+		n.Text = t.T("Its Lane is paused.") + " " + wait + " " + blameless
 		if d.RetryAfter.After(now) {
-			n.Text = "It asked for quiet until " + Clock(d.RetryAfter, now) + ". " + n.Text
+			n.Text = t.T("It asked for quiet until %s.", t.clock(d.RetryAfter, now)) + " " + n.Text
 		}
 	case d.Circuit == "paused" && d.CircuitReason == "systemic":
-		n.Heading = name + " paused since " + Clock(d.CircuitSince, now) + ": its pages are not understood."
 		n.Text = wait
 	case d.Circuit == "paused":
-		n.Heading = name + " paused by an operator since " + Clock(d.CircuitSince, now) + "."
-		n.Text = wait + " It ends with a Resume."
+		n.Text = wait + " " + t.T("It ends with a Resume.")
+	case browserless(d.Lane):
+		n.Text = t.installBrowser() + " " + wait + " " + blameless
+	case d.Circuit == "open", d.Circuit == "probing":
+		n.Text = t.T("It has not answered since %s. This ends by itself. Nothing is held against its Series.", t.clock(d.CircuitSince, now))
+	case d.Trouble == "refused":
+		n.Text = t.T("It is asked again at its next turn. Nothing is held against its Series.")
+	default:
+		n.Text = t.T("It is tried again at its next turn. Nothing is held against its Series.")
+	}
+	return n, true
+}
+
+// laneHeading is what is the matter with a Site, without what comes of it; ok is
+// false where nothing is.
+func (t tongue) laneHeading(d scraperclient.LaneDetail, now time.Time) (n laneNotice, ok bool) {
+	p := t.circuitWords(d.Lane, now)
+	n = laneNotice{Tone: p.Tone, Icon: p.Icon, Href: laneAddress(d.Site)}
+	name := laneName(d.Lane)
+	switch {
+	case d.Circuit == "paused" && d.CircuitReason == "access":
+		n.Heading = t.T("%s refused since %s.", name, t.clock(refusedSince(d.Lane), now))
+	case d.Circuit == "paused" && d.CircuitReason == "systemic":
+		n.Heading = t.T("%s paused since %s: its pages are not understood.", name, t.clock(d.CircuitSince, now))
+	case d.Circuit == "paused":
+		n.Heading = t.T("%s paused by an operator since %s.", name, t.clock(d.CircuitSince, now))
 	case browserless(d.Lane):
 		n.Tone, n.Icon = "warn", "unplug"
-		n.Heading = name + " needs a browser, which is missing here."
-		n.Text = installBrowser + " " + wait + " Nothing is held against them."
+		n.Heading = t.T("%s needs a browser, which is missing here.", name)
 	case d.Circuit == "open", d.Circuit == "probing":
-		n.Heading = name + ": " + lowerFirst(p.Word) + "."
-		n.Text = "It has not answered since " + Clock(d.CircuitSince, now) + ". This ends by itself. Nothing is held against its Series."
+		n.Heading = t.T("%s: %s.", name, lowerFirst(p.Word))
 	case d.Trouble == "refused":
-		n.Heading = name + " refused since " + Clock(d.TroubleSince, now) + "."
-		n.Text = "It is asked again at its next turn. Nothing is held against its Series."
+		n.Heading = t.T("%s refused since %s.", name, t.clock(d.TroubleSince, now))
 	case d.Trouble == "unreachable":
-		n.Heading = name + " not reachable since " + Clock(d.TroubleSince, now) + "."
-		n.Text = "It is tried again at its next turn. Nothing is held against its Series."
+		n.Heading = t.T("%s not reachable since %s.", name, t.clock(d.TroubleSince, now))
 	default:
 		return n, false
 	}
@@ -127,47 +149,46 @@ func laneItem(d scraperclient.LaneDetail, now time.Time) (laneNotice, bool) {
 
 // laneHelp words a Lane that is not asked as usual for its own card: what
 // happened, what Mangrove does about it, and what a person can do.
-func laneHelp(d scraperclient.LaneDetail, now time.Time) (laneNotice, bool) {
-	p := circuitWords(d.Lane, now)
+func (t tongue) laneHelp(d scraperclient.LaneDetail, now time.Time) (laneNotice, bool) {
+	p := t.circuitWords(d.Lane, now)
 	n := laneNotice{Tone: p.Tone, Icon: p.Icon}
-	untouched := " No Series is marked as failing because of this."
+	untouched := " " + t.T("No Series is marked as failing because of this.")
 	switch {
 	case d.Circuit == "paused":
 		if plainKey(d.Site) {
 			n.Command, n.Resume = "mangrove resume "+d.Site, d.Site
 		}
-		since := Clock(d.CircuitSince, now)
+		since := t.clock(d.CircuitSince, now)
 		switch d.CircuitReason {
 		case "access":
-			n.Heading = "The Site refuses to answer"
-			n.Text = "Mangrove has sent nothing since " + since + " and will not until you resume." + untouched
+			n.Heading = t.T("The Site refuses to answer")
+			n.Text = t.T("Mangrove has sent nothing since %s and will not until you resume.", since) + untouched
 			if d.RetryAfter.After(now) {
-				n.Text = "It asked for quiet until " + Clock(d.RetryAfter, now) + ". " + n.Text
+				n.Text = t.T("It asked for quiet until %s.", t.clock(d.RetryAfter, now)) + " " + n.Text
 			}
-			n.Text += " Look at the Site in a browser first; if it answers there, resume:"
+			n.Text += " " + t.T("Look at the Site in a browser first; if it answers there, resume:")
 		case "systemic":
-			n.Heading = "Its pages are not understood"
-			n.Text = "Two downloads within an hour met pages that Mangrove could not read, so it has sent nothing since " + since +
-				". A newer Mangrove may read them. When it does, resume:"
+			n.Heading = t.T("Its pages are not understood")
+			n.Text = t.T("Two downloads within an hour met pages that Mangrove could not read, so it has sent nothing since %s. A newer Mangrove may read them. When it does, resume:", since)
 		default:
-			n.Heading = "Paused by an operator"
-			n.Text = "Nothing has been sent since " + since + ". To go on:"
+			n.Heading = t.T("Paused by an operator")
+			n.Text = t.T("Nothing has been sent since %s. To go on:", since)
 		}
 	case browserless(d.Lane):
 		n.Tone, n.Icon = "warn", "unplug"
-		n.Heading, n.Text, n.Command = "It needs a browser, which is missing here", installBrowser+untouched, browserCommand
+		n.Heading, n.Text, n.Command = t.T("It needs a browser, which is missing here"), t.installBrowser()+untouched, browserCommand
 	case d.Trouble == "refused":
-		n.Heading = "The Site refused since " + Clock(d.TroubleSince, now)
-		n.Text = "It is asked again at its next turn; if it refuses again, its Lane is paused." + untouched
+		n.Heading = t.T("The Site refused since %s", t.clock(d.TroubleSince, now))
+		n.Text = t.T("It is asked again at its next turn; if it refuses again, its Lane is paused.") + untouched
 	case d.Trouble == "unreachable":
-		n.Heading = "Not reachable since " + Clock(d.TroubleSince, now)
-		n.Text = "No read has arrived at the Site since. It is tried again at its next turn, so nothing needs doing unless this machine has lost its network." + untouched
+		n.Heading = t.T("Not reachable since %s", t.clock(d.TroubleSince, now))
+		n.Text = t.T("No read has arrived at the Site since. It is tried again at its next turn, so nothing needs doing unless this machine has lost its network.") + untouched
 		if d.Circuit == "open" {
-			n.Text = "The Site rests until " + Clock(d.CircuitUntil, now) + " and is then tried with one read; this ends by itself." + untouched
+			n.Text = t.T("The Site rests until %s and is then tried with one read; this ends by itself.", t.clock(d.CircuitUntil, now)) + untouched
 		}
 	case d.Circuit == "open", d.Circuit == "probing":
-		n.Heading = "The Site has not answered since " + Clock(d.CircuitSince, now)
-		n.Text = "It gets some minutes of quiet, and then one read tries it; this ends by itself." + untouched
+		n.Heading = t.T("The Site has not answered since %s", t.clock(d.CircuitSince, now))
+		n.Text = t.T("It gets some minutes of quiet, and then one read tries it; this ends by itself.") + untouched
 	default:
 		return n, false
 	}
@@ -175,55 +196,56 @@ func laneHelp(d scraperclient.LaneDetail, now time.Time) (laneNotice, bool) {
 }
 
 // laneLine says in one line what a Lane does now.
-func laneLine(d scraperclient.LaneDetail, now time.Time) (line string, busy bool) {
-	wait := count(d.Series, "Series waits", "Series wait")
+func (t tongue) laneLine(d scraperclient.LaneDetail, now time.Time) (line string, busy bool) {
+	waits := t.T("%d Series wait; other Sites go on.", d.Series)
 	if d.Jobs > 0 {
-		wait = count(d.Series, "Series", "Series") + " and " + count(d.Jobs, "download", "downloads") + " wait"
+		waits = t.T("%s and %s wait; other Sites go on.", t.T("%d Series", d.Series), t.T("%d downloads", d.Jobs))
 	}
 	switch d.Circuit {
 	case "paused":
-		return "Paused. " + wait + "; other Sites go on.", false
+		return t.T("Paused") + ". " + waits, false
 	case "open", "probing":
-		return "Resting. " + wait + "; other Sites go on.", false
-	}
-	of := ""
-	if d.Current != "" {
-		of = " " + d.Current
+		return t.T("Resting") + ". " + waits, false
 	}
 	switch d.Activity {
 	case "polling":
-		return "Polling" + cmp.Or(of, " its Series"), true
+		if d.Current == "" {
+			return t.T("Polling its Series"), true
+		}
+		return t.T("Polling %s", d.Current), true
 	case "inspecting":
-		return "Looking what there is of" + cmp.Or(of, " a Series"), true
+		return t.T("Looking what there is of %s", cmp.Or(d.Current, t.T("a Series"))), true
 	case "downloading":
-		return "Downloading" + cmp.Or(of, " a chapter"), true
+		if d.Current == "" {
+			return t.T("Downloading a chapter"), true
+		}
+		return t.T("Downloading %s", d.Current), true
 	}
 	switch {
 	case d.Series == 0:
-		return "Nothing here is followed.", false
+		return t.T("Nothing here is followed."), false
 	case d.NextDue.IsZero():
-		return "Nothing to do just now.", false
+		return t.T("Nothing to do just now."), false
 	case d.NextDue.Before(now):
-		return "Nothing to do just now; the next Series is due.", false
+		return t.T("Nothing to do just now; the next Series is due."), false
 	}
-	return "Nothing to do until " + Clock(d.NextDue, now) + ".", false
+	return t.T("Nothing to do until %s.", t.clock(d.NextDue, now)), false
 }
 
 // evidence says how fresh the ages of a Site's Series are (B34): when its Lane
 // last read anything, or why it does not.
-func evidence(d scraperclient.LaneDetail, now time.Time) string {
-	still := "; this age is not being re-tested"
+func (t tongue) evidence(d scraperclient.LaneDetail, now time.Time) string {
 	switch {
 	case d.Circuit == "paused" && d.CircuitReason == "access", d.Trouble == "refused":
-		return "Lane refused since " + Clock(refusedSince(d.Lane), now) + still
+		return t.T("Lane refused since %s; this age is not being re-tested", t.clock(refusedSince(d.Lane), now))
 	case d.Circuit == "paused":
-		return "Lane paused since " + Clock(d.CircuitSince, now) + still
+		return t.T("Lane paused since %s; this age is not being re-tested", t.clock(d.CircuitSince, now))
 	case browserless(d.Lane):
-		return "Lane has no browser to read with" + still
+		return t.T("Lane has no browser to read with; this age is not being re-tested")
 	case d.Trouble == "unreachable":
-		return "Site not reachable since " + Clock(d.TroubleSince, now) + still
+		return t.T("Site not reachable since %s; this age is not being re-tested", t.clock(d.TroubleSince, now))
 	case d.Circuit == "open", d.Circuit == "probing":
-		return "Lane resting since " + Clock(d.CircuitSince, now) + still
+		return t.T("Lane resting since %s; this age is not being re-tested", t.clock(d.CircuitSince, now))
 	}
 	last := d.LastGoodRead
 	for _, p := range d.Passes {
@@ -233,28 +255,28 @@ func evidence(d scraperclient.LaneDetail, now time.Time) string {
 	}
 	switch {
 	case d.Activity == "polling":
-		return "Lane is reading now"
+		return t.T("Lane is reading now")
 	case last.IsZero():
-		return "Lane has read nothing yet"
+		return t.T("Lane has read nothing yet")
 	}
-	return "Lane last read " + span(max(now.Sub(last), time.Second)) + " ago"
+	return t.T("Lane last read %s ago", t.span(max(now.Sub(last), time.Second)))
 }
 
 // askedFor says that a Forced Poll waits and what for. It clears nothing
 // (POLL-6): the failure stands until a good read.
-func askedFor(at time.Time, l *scraperclient.Lane, now time.Time) string {
-	text := "Requested " + Clock(at, now) + ", not read yet. "
+func (t tongue) askedFor(at time.Time, l *scraperclient.Lane, now time.Time) string {
+	text := t.T("Requested %s, not read yet.", t.clock(at, now)) + " "
 	if l != nil {
 		switch l.Circuit {
 		case "paused":
-			return text + "Its Lane is paused."
+			return text + t.T("Its Lane is paused.")
 		case "open", "probing":
 			if l.CircuitUntil.After(now) {
-				return text + "Its Site rests until " + Clock(l.CircuitUntil, now) + "."
+				return text + t.T("Its Site rests until %s.", t.clock(l.CircuitUntil, now))
 			}
 		}
 	}
-	return text + "The next Pass takes it."
+	return text + t.T("The next Pass takes it.")
 }
 
 func lowerFirst(s string) string {

@@ -101,14 +101,14 @@ func (s *Server) library(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v.Frame = s.frame(r, "Library", "library")
+	v.Frame = s.frame(r, s.say(r.Context()).T("Library"), "library")
 	v.Frame.Live = "/events?view=library"
 	if !v.Guest {
 		if v.Collecting, err = s.collecting(r.Context(), who(r)); err != nil {
 			return err
 		}
 	}
-	v.Said = librarySaid(r.URL.Query().Get("said"))
+	v.Said = s.say(r.Context()).librarySaid(r.URL.Query().Get("said"))
 	s.render(w, r, http.StatusOK, "library", v)
 	return nil
 }
@@ -127,12 +127,12 @@ func (s *Server) libraryView(ctx context.Context, userID int64, q libraryQuery) 
 	if v.Block, v.Away, err = s.block(ctx, userID, q, q.ask()); err != nil {
 		return v, err
 	}
-	v.toolbar(q, n)
+	v.toolbar(s.say(ctx), q, n)
 	choices, err := s.Shelves.ShelfChoices(ctx, userID)
 	if err != nil {
 		return v, err
 	}
-	v.Filters = filtersOf(q, choices)
+	v.Filters = s.say(ctx).filtersOf(q, choices)
 	if q.From.Set {
 		v.Earlier = q.with(func(*libraryQuery) {}).address()
 	}
@@ -189,9 +189,9 @@ func (s *Server) block(ctx context.Context, userID int64, q libraryQuery, ask ca
 		return b, away, err
 	}
 	b = blockView{After: placeText(ask.After), List: q.List, ID: elementID("block-", placeText(ask.After)), Picks: true}
-	now := time.Now()
+	now, say := time.Now(), s.say(ctx)
 	for _, c := range cards {
-		b.Tiles = append(b.Tiles, shelfTile(c, now))
+		b.Tiles = append(b.Tiles, say.shelfTile(c, now))
 	}
 	last := ask.Until
 	if len(cards) > 0 && !last.Set {
@@ -211,41 +211,41 @@ func (s *Server) block(ctx context.Context, userID int64, q libraryQuery, ask ca
 	return b, away, nil
 }
 
-func tileOf(c catalog.Card) tile {
+func (t tongue) tileOf(c catalog.Card) tile {
 	key := scraperclient.Key{Site: c.Site, SeriesID: c.SeriesID}
 	if c.TitleID == 0 {
-		t := tile{Href: siteAddress(key), Cover: siteCoverAddress(key), Name: c.Name, Meta: "Nothing here yet", Following: true, Key: keyText(key)}
+		shown := tile{Href: siteAddress(key), Cover: siteCoverAddress(key), Name: c.Name, Meta: t.T("Nothing here yet"), Following: true, Key: keyText(key)}
 		if _, foreign := moving.ForeignSource(c.Site); foreign {
 			// Nothing here can have a cover of it either.
-			t.Cover, t.Meta = "", "No adapter"
+			shown.Cover, shown.Meta = "", t.T("No adapter")
 		}
-		return t
+		return shown
 	}
-	t := tile{
-		Href: seriesAddress(c.TitleID), Cover: titleCover(c.TitleID, c.Cover), Name: c.Name, Meta: count(c.Books, "chapter", "chapters"),
+	shown := tile{
+		Href: seriesAddress(c.TitleID), Cover: titleCover(c.TitleID, c.Cover), Name: c.Name, Meta: t.T("%d chapters", c.Books),
 		Unread: c.Unread, Following: c.Following, SiteName: c.SiteName, Key: keyText(key),
 	}
 	if c.Pages > 1 {
-		t.Percent = max(1, (c.Page+1)*100/c.Pages)
+		shown.Percent = max(1, (c.Page+1)*100/c.Pages)
 	}
-	return t
+	return shown
 }
 
 // shelfTile is a tile with what the list says besides.
-func shelfTile(c catalog.Card, now time.Time) tile {
-	t := tileOf(c)
-	t.Here, t.LastRead = c.Books > 0, "not yet"
+func (t tongue) shelfTile(c catalog.Card, now time.Time) tile {
+	shown := t.tileOf(c)
+	shown.Here, shown.LastRead = c.Books > 0, t.T("not yet")
 	readable := c.Books - c.Unreadable
-	if c.Gone+c.Unreadable > 0 && t.Here {
-		t.Meta = thousands(readable) + " of " + count(c.Books+c.Gone, "chapter", "chapters")
+	if c.Gone+c.Unreadable > 0 && shown.Here {
+		shown.Meta = t.T("%s of %s", t.number(readable), t.T("%d chapters", c.Books+c.Gone))
 	}
 	if readable > 0 {
-		t.Read = c.Finished * 100 / readable
+		shown.Read = c.Finished * 100 / readable
 	}
 	if !c.ReadAt.IsZero() {
-		t.LastRead = ago(c.ReadAt, now)
+		shown.LastRead = t.ago(c.ReadAt, now)
 	}
-	return t
+	return shown
 }
 
 // offers asks for the Series that Sites offer from the start. Without the
@@ -261,7 +261,7 @@ func (s *Server) offers(ctx context.Context, followed map[scraperclient.Key]bool
 	var out []offer
 	for _, l := range listed {
 		o := offer{
-			Key: l.Key, Href: siteAddress(l.Key), Name: l.Title, By: byLine(l.Authors), Text: l.Description, SiteName: l.SiteName,
+			Key: l.Key, Href: siteAddress(l.Key), Name: l.Title, By: s.say(ctx).byLine(l.Authors), Text: l.Description, SiteName: l.SiteName,
 			License: l.License, Following: followed[l.Key],
 		}
 		if l.HasCover {
@@ -270,16 +270,4 @@ func (s *Server) offers(ctx context.Context, followed map[scraperclient.Key]bool
 		out = append(out, o)
 	}
 	return out
-}
-
-func byLine(authors []string) string {
-	switch len(authors) {
-	case 0:
-		return ""
-	case 1:
-		return "By " + authors[0]
-	case 2:
-		return "By " + authors[0] + " and " + authors[1]
-	}
-	return "By " + authors[0] + " and others"
 }

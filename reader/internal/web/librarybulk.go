@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"mangrove/internal/fault"
 	"mangrove/reader/internal/account"
@@ -109,21 +110,23 @@ func saying(back, said string, n int) string {
 }
 
 // librarySaid words what was just done; "" for anything else.
-func librarySaid(text string) string {
-	for _, one := range []struct{ word, tells string }{
-		{"read-", " marked read."}, {"unread-", " marked unread."}, {"followed-", " followed."}, {"unfollowed-", " not followed any more."},
-		{"collected-", " put into the collection."},
-	} {
-		if n, err := strconv.Atoi(after(text, one.word)); err == nil && n > 0 && n <= scraperclient.MaxBulk {
-			return count(n, "title", "titles") + one.tells
-		}
+func (t tongue) librarySaid(text string) string {
+	word, many, _ := strings.Cut(text, "-")
+	n, err := strconv.Atoi(many)
+	if err != nil || n <= 0 || n > scraperclient.MaxBulk {
+		return ""
 	}
-	return ""
-}
-
-func after(text, prefix string) string {
-	if len(text) > len(prefix) && text[:len(prefix)] == prefix {
-		return text[len(prefix):]
+	switch word {
+	case "read":
+		return t.T("%d titles marked read.", n)
+	case "unread":
+		return t.T("%d titles marked unread.", n)
+	case "followed":
+		return t.T("%d titles followed.", n)
+	case "unfollowed":
+		return t.T("%d titles not followed any more.", n)
+	case "collected":
+		return t.T("%d titles put into the collection.", n)
 	}
 	return ""
 }

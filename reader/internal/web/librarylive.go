@@ -22,13 +22,13 @@ func (s *Server) libraryPieces(ctx context.Context, u account.User, out []piece)
 		if v, err = s.libraryView(ctx, u.ID, libraryQuery{Sort: catalog.SortTitle}); err != nil {
 			return nil, err
 		}
-		v.Frame.Scraper, v.Frame.Guest = lineOf(s.Scraper.Presence(), time.Now()), u.Role == account.Guest
+		v.Frame.Scraper, v.Frame.Guest = s.say(ctx).scraperLine(s.Scraper.Presence(), time.Now()), u.Role == account.Guest
 	}
-	html, err := s.draw(name, v)
+	html, err := s.draw(ctx, name, v)
 	if err != nil {
 		return nil, err
 	}
-	head, err := s.draw("shelf-head", v)
+	head, err := s.draw(ctx, "shelf-head", v)
 	if err != nil {
 		return nil, err
 	}

@@ -201,17 +201,17 @@ func (s *Server) pieces(ctx context.Context, u account.User, q url.Values, state
 	var out []piece
 	view, key := q.Get("view"), scraperclient.Key{Site: q.Get("site"), SeriesID: q.Get("series")}
 	draw := func(id, name string, data any) error {
-		html, err := s.draw(name, data)
+		html, err := s.draw(ctx, name, data)
 		if err != nil {
 			return err
 		}
 		out = append(out, piece{ID: id, HTML: string(html)})
 		return nil
 	}
-	if err := draw("scraper-line", "scraper-line", lineOf(s.Scraper.Presence(), time.Now())); err != nil {
+	if err := draw("scraper-line", "scraper-line", s.say(ctx).scraperLine(s.Scraper.Presence(), time.Now())); err != nil {
 		return nil, err
 	}
-	run := runningOf(u, s.Scraper.Presence())
+	run := runningOf(s.say(ctx), u, s.Scraper.Presence())
 	if run != nil {
 		for _, id := range navCountIDs() {
 			if err := draw(id, "nav-count", run.Count(id)); err != nil {
@@ -242,7 +242,7 @@ func (s *Server) pieces(ctx context.Context, u account.User, q url.Values, state
 		if err != nil {
 			return nil, err
 		}
-		v.Library.Frame.Scraper = lineOf(s.Scraper.Presence(), time.Now())
+		v.Library.Frame.Scraper = s.say(ctx).scraperLine(s.Scraper.Presence(), time.Now())
 		v.Running = run
 		return out, draw("home", "home-content", v)
 	}

@@ -39,13 +39,13 @@ func (s *Server) scraperPieces(ctx context.Context, values url.Values, out []pie
 	if err != nil {
 		return nil, err
 	}
-	v.Frame.Scraper = lineOf(s.Scraper.Presence(), time.Now())
+	v.Frame.Scraper = s.say(ctx).scraperLine(s.Scraper.Presence(), time.Now())
 	for _, id := range []string{"q-holds", "q-hold", "q-tiles"} {
-		if out, err = s.drawPiece(out, id, id, v); err != nil {
+		if out, err = s.drawPiece(ctx, out, id, id, v); err != nil {
 			return nil, err
 		}
 	}
-	if out, err = s.sitePieces(v, out); err != nil {
+	if out, err = s.sitePieces(ctx, v, out); err != nil {
 		return nil, err
 	}
 	frame := "parts"
@@ -54,19 +54,19 @@ func (s *Server) scraperPieces(ctx context.Context, values url.Values, out []pie
 		for _, r := range p.Rows {
 			frame += fmt.Sprint(" ", r.ID, r.Name, r.Cover, r.Acts, r.Elsewhere)
 			for _, of := range []string{"at", "state"} {
-				if out, err = s.drawPiece(out, r.ID+"-"+of, "job-"+of, r); err != nil {
+				if out, err = s.drawPiece(ctx, out, r.ID+"-"+of, "job-"+of, r); err != nil {
 					return nil, err
 				}
 			}
 		}
 	}
-	if out, err = s.drawPiece(out, "q-parts", "q-parts", v); err != nil {
+	if out, err = s.drawPiece(ctx, out, "q-parts", "q-parts", v); err != nil {
 		return nil, err
 	}
 	out[len(out)-1].Key = frame
 	// A choice that somebody is just making is not drawn over: the settings are
 	// drawn anew only when the scraper went or came.
-	if out, err = s.drawPiece(out, "q-settings", "q-settings", v); err != nil {
+	if out, err = s.drawPiece(ctx, out, "q-settings", "q-settings", v); err != nil {
 		return nil, err
 	}
 	out[len(out)-1].Key = "here"
@@ -77,17 +77,17 @@ func (s *Server) scraperPieces(ctx context.Context, values url.Values, out []pie
 }
 
 // sitePieces draws the Sites: what they do and their rate each by itself.
-func (s *Server) sitePieces(v scraperView, out []piece) ([]piece, error) {
+func (s *Server) sitePieces(ctx context.Context, v scraperView, out []piece) ([]piece, error) {
 	frame := "sites"
 	var err error
 	for _, r := range v.Sites {
-		if out, err = s.drawPiece(out, r.ID+"-at", "site-at", r); err != nil {
+		if out, err = s.drawPiece(ctx, out, r.ID+"-at", "site-at", r); err != nil {
 			return nil, err
 		}
 		r.Line, r.Pace = "", ""
 		frame += fmt.Sprint(" ", r)
 	}
-	if out, err = s.drawPiece(out, "q-sites", "q-sites", v); err != nil {
+	if out, err = s.drawPiece(ctx, out, "q-sites", "q-sites", v); err != nil {
 		return nil, err
 	}
 	out[len(out)-1].Key = frame
@@ -104,30 +104,30 @@ func (s *Server) jobPieces(ctx context.Context, values url.Values, out []piece) 
 	if err != nil {
 		return nil, err
 	}
-	v.Frame.Scraper = lineOf(s.Scraper.Presence(), time.Now())
+	v.Frame.Scraper = s.say(ctx).scraperLine(s.Scraper.Presence(), time.Now())
 	if v.Row.Max > 0 {
-		if out, err = s.drawPiece(out, v.Row.ID+"-at", "job-at", v.Row); err != nil {
+		if out, err = s.drawPiece(ctx, out, v.Row.ID+"-at", "job-at", v.Row); err != nil {
 			return nil, err
 		}
 	}
 	still := v
 	still.Row.Meta, still.Row.Percent, still.Row.Value = "", "", 0
-	key, err := s.draw("job-head", still)
+	key, err := s.draw(ctx, "job-head", still)
 	if err != nil {
 		return nil, err
 	}
-	if out, err = s.drawPiece(out, "job-head", "job-head", v); err != nil {
+	if out, err = s.drawPiece(ctx, out, "job-head", "job-head", v); err != nil {
 		return nil, err
 	}
 	out[len(out)-1].Key = string(key)
 	frame := "chapters " + v.Counts
 	for _, c := range v.Chapters {
 		frame += " " + c.ID + c.Head
-		if out, err = s.drawPiece(out, c.ID, "job-chapter", c); err != nil {
+		if out, err = s.drawPiece(ctx, out, c.ID, "job-chapter", c); err != nil {
 			return nil, err
 		}
 	}
-	if out, err = s.drawPiece(out, "job-chapters", "job-chapters", v); err != nil {
+	if out, err = s.drawPiece(ctx, out, "job-chapters", "job-chapters", v); err != nil {
 		return nil, err
 	}
 	out[len(out)-1].Key = frame

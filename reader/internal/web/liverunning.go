@@ -24,20 +24,20 @@ func (s *Server) worklistPieces(ctx context.Context, u account.User, values url.
 	if err != nil {
 		return nil, err
 	}
-	v.Frame.Scraper = lineOf(s.Scraper.Presence(), time.Now())
+	v.Frame.Scraper = s.say(ctx).scraperLine(s.Scraper.Presence(), time.Now())
 	for _, p := range []struct{ id, name string }{{"wl-notices", "wl-notices"}, {"wl-filters", "wl-filters"}, {"wl-all", "wl-all"}} {
-		if out, err = s.drawPiece(out, p.id, p.name, v); err != nil {
+		if out, err = s.drawPiece(ctx, out, p.id, p.name, v); err != nil {
 			return nil, err
 		}
 	}
 	frame := "worklist " + v.Range
 	for _, r := range v.Rows {
 		frame += " " + r.ID
-		if out, err = s.drawPiece(out, r.ID, "wl-row", r); err != nil {
+		if out, err = s.drawPiece(ctx, out, r.ID, "wl-row", r); err != nil {
 			return nil, err
 		}
 	}
-	if out, err = s.drawPiece(out, "worklist", "wl-list", v); err != nil {
+	if out, err = s.drawPiece(ctx, out, "worklist", "wl-list", v); err != nil {
 		return nil, err
 	}
 	if len(v.Rows) > 0 {
@@ -57,15 +57,15 @@ func (s *Server) lanesPieces(ctx context.Context, values url.Values, out []piece
 	if err != nil {
 		return nil, err
 	}
-	v.Frame.Scraper = lineOf(s.Scraper.Presence(), time.Now())
+	v.Frame.Scraper = s.say(ctx).scraperLine(s.Scraper.Presence(), time.Now())
 	frame := "lanes"
 	for _, c := range v.Cards {
 		frame += " " + c.ID
-		if out, err = s.drawPiece(out, c.ID, "lane-card", c); err != nil {
+		if out, err = s.drawPiece(ctx, out, c.ID, "lane-card", c); err != nil {
 			return nil, err
 		}
 	}
-	if out, err = s.drawPiece(out, "lanes", "lane-list", v); err != nil {
+	if out, err = s.drawPiece(ctx, out, "lanes", "lane-list", v); err != nil {
 		return nil, err
 	}
 	if len(v.Cards) > 0 {
@@ -74,8 +74,8 @@ func (s *Server) lanesPieces(ctx context.Context, values url.Values, out []piece
 	return out, nil
 }
 
-func (s *Server) drawPiece(out []piece, id, name string, data any) ([]piece, error) {
-	html, err := s.draw(name, data)
+func (s *Server) drawPiece(ctx context.Context, out []piece, id, name string, data any) ([]piece, error) {
+	html, err := s.draw(ctx, name, data)
 	if err != nil {
 		return nil, err
 	}

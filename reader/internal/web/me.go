@@ -32,6 +32,8 @@ type meView struct {
 	// Typed is what stood in the form's name field.
 	Typed string
 	Max   int
+	// Languages are those to choose from.
+	Languages []choiceOf
 }
 
 // Wrong is the problem of one field of one form, "" for none.
@@ -59,22 +61,22 @@ type shownKey struct{ Name, Scope, Secret, Person string }
 
 // meSaid words what was just done; the address names it, so that going back or
 // again shows it again and nothing else.
-func meSaid(word string) string {
+func (t tongue) meSaid(word string) string {
 	switch word {
 	case "name":
-		return "Your name is changed. You sign in with it, too."
+		return t.T("Your name is changed. You sign in with it, too.")
 	case "password":
-		return "Your password is changed, and every other browser is signed out."
+		return t.T("Your password is changed, and every other browser is signed out.")
 	case "linked":
-		return "Linked. From now on you can sign in with it, too."
+		return t.T("Linked. From now on you can sign in with it, too.")
 	case "unlinked":
-		return "Unlinked. Other browsers that were signed in with it are signed out."
+		return t.T("Unlinked. Other browsers that were signed in with it are signed out.")
 	case "others":
-		return "Every other browser is signed out."
+		return t.T("Every other browser is signed out.")
 	case "one":
-		return "That browser is signed out."
+		return t.T("That browser is signed out.")
 	case "revoked":
-		return "Revoked. What used it is kept out from now on."
+		return t.T("Revoked. What used it is kept out from now on.")
 	}
 	return ""
 }
@@ -84,14 +86,14 @@ func (s *Server) me(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v.Said = meSaid(r.URL.Query().Get("said"))
+	v.Said = s.say(r.Context()).meSaid(r.URL.Query().Get("said"))
 	s.render(w, r, http.StatusOK, "me", v)
 	return nil
 }
 
 func (s *Server) meView(r *http.Request) (meView, error) {
-	u, now := who(r), time.Now()
-	v := meView{Frame: s.frame(r, "Me", "me"), User: u, Role: upperFirst(u.Role), Runs: u.Role == account.Administrator, Max: 60}
+	u, now, say := who(r), time.Now(), s.say(r.Context())
+	v := meView{Frame: s.frame(r, say.T("Me"), "me"), User: u, Role: say.role(u.Role), Runs: u.Role == account.Administrator, Max: 60, Languages: s.languageChoices(r)}
 	if v.Guest {
 		// A guest's sign-in may be shared by several people, who have no business
 		// with each other's.
@@ -103,12 +105,11 @@ func (s *Server) meView(r *http.Request) (meView, error) {
 	}
 	for _, in := range ins {
 		row := signInRow{ID: in.ID, Icon: deviceIcon(in.Device), Device: in.Device, This: in.ID == caller(r).SignIn}
-		row.Meta = "Last used " + ago(in.UsedAt, now) + ", signed in " + Clock(in.CreatedAt, now)
-		row.Meta += s.with(in.Method)
+		row.Meta = say.T("Last used %s, signed in %s", say.ago(in.UsedAt, now), say.clock(in.CreatedAt, now)) + s.with(say, in.Method)
 		if row.This {
-			row.Meta = "Now, signed in " + Clock(in.CreatedAt, now) + s.with(in.Method)
+			row.Meta = say.T("Now, signed in %s", say.clock(in.CreatedAt, now)) + s.with(say, in.Method)
 		} else if left := in.ExpiresAt.Sub(now); left < 48*time.Hour {
-			row.Meta += ". Ends by itself in " + span(left) + " unless it is used"
+			row.Meta += ". " + say.T("Ends by itself in %s unless it is used", say.span(left))
 		}
 		v.Ins = append(v.Ins, row)
 	}
@@ -121,9 +122,9 @@ func (s *Server) meView(r *http.Request) (meView, error) {
 		return v, err
 	}
 	for _, k := range keys {
-		row := keyRow{ID: k.ID, Name: k.Name, Signs: k.LastSigns, Made: Clock(k.CreatedAt, now), May: scopeWords(k.Scope, u.Role)}
+		row := keyRow{ID: k.ID, Name: k.Name, Signs: k.LastSigns, Made: say.clock(k.CreatedAt, now), May: say.scopeWords(k.Scope, u.Role)}
 		if !k.UsedAt.IsZero() {
-			row.Used = ago(k.UsedAt, now)
+			row.Used = say.ago(k.UsedAt, now)
 		}
 		if k.Scope == account.OPDSScope {
 			v.Apps = append(v.Apps, row)
@@ -132,21 +133,6 @@ func (s *Server) meView(r *http.Request) (meView, error) {
 		}
 	}
 	return v, nil
-}
-
-// ago words when something was used: "just now", "12 min ago", "yesterday, 23:40".
-func ago(t, now time.Time) string {
-	switch d := now.Sub(t); {
-	case d < 2*time.Minute:
-		return "just now"
-	case d < time.Hour:
-		return span(d) + " ago"
-	}
-	c := Clock(t, now)
-	if len(c) == len("15:04") && c[2] == ':' {
-		return "today, " + c
-	}
-	return c
 }
 
 func deviceIcon(device string) string {
@@ -158,17 +144,30 @@ func deviceIcon(device string) string {
 	return "desk"
 }
 
+// role words a role.
+func (t tongue) role(role string) string {
+	switch role {
+	case account.Administrator:
+		return t.T("Administrator")
+	case account.Member:
+		return t.T("Member")
+	case account.Guest:
+		return t.T("Guest")
+	}
+	return role
+}
+
 // scopeWords say what a key may do.
-func scopeWords(scope, role string) string {
+func (t tongue) scopeWords(scope, role string) string {
 	switch {
 	case scope == account.AdminScope && role == account.Administrator:
-		return "Everything but people and keys"
+		return t.T("Everything but people and keys")
 	case scope == account.AdminScope:
-		return "Read, follow, mark as read"
+		return t.T("Read, follow, mark as read")
 	case scope == account.OPDSScope:
-		return "Reading apps"
+		return t.T("Reading apps")
 	}
-	return "Read only"
+	return t.T("Read only")
 }
 
 // refuseMe shows the page again with what was wrong, or passes the error on.
@@ -178,27 +177,28 @@ func (s *Server) refuseMe(w http.ResponseWriter, r *http.Request, form, typed st
 		return verr
 	}
 	v.Form, v.Typed = form, typed
+	say := s.say(r.Context())
 	code := http.StatusUnprocessableEntity
 	var tooMany *account.TooManyError
 	switch {
 	case errors.As(err, &tooMany):
-		v.Field, v.Problem = "old", "Too many tries. Try again in "+seconds(tooMany.Wait)+"."
+		v.Field, v.Problem = "old", say.T("Too many tries. Try again in %s.", say.seconds(tooMany.Wait))
 		w.Header().Set("Retry-After", strconv.Itoa(int(tooMany.Wait/time.Second)+1))
 		code = http.StatusTooManyRequests
 	case errors.Is(err, account.ErrWrong):
-		v.Field, v.Problem = "old", "This is not your password."
+		v.Field, v.Problem = "old", say.T("This is not your password.")
 	case errors.Is(err, account.ErrChanged):
-		v.Field, v.Problem = "old", "Your password was changed elsewhere a moment ago. Nothing was changed here."
+		v.Field, v.Problem = "old", say.T("Your password was changed elsewhere a moment ago. Nothing was changed here.")
 	case errors.Is(err, account.ErrTaken):
-		v.Field, v.Problem = "name", "Somebody here has this name already."
+		v.Field, v.Problem = "name", say.T("Somebody here has this name already.")
 	case errors.Is(err, account.ErrName):
-		v.Field, v.Problem = "name", nameProblem
+		v.Field, v.Problem = "name", say.nameProblem()
 	case errors.Is(err, account.ErrLabel):
-		v.Field, v.Problem = "name", "Give it a name of 1 to 60 letters, to recognise it by."
+		v.Field, v.Problem = "name", say.T("Give it a name of 1 to 60 letters, to recognise it by.")
 	case errors.Is(err, account.ErrEnough):
-		v.Field, v.Problem = "name", "You have fifty already. Revoke one that is not used."
-	case passwordProblem(err) != "":
-		v.Field, v.Problem = "new", passwordProblem(err)
+		v.Field, v.Problem = "name", say.T("You have fifty already. Revoke one that is not used.")
+	case say.passwordProblem(err) != "":
+		v.Field, v.Problem = "new", say.passwordProblem(err)
 	default:
 		return err
 	}

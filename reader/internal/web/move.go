@@ -60,10 +60,10 @@ func (s *Server) move(w http.ResponseWriter, r *http.Request) error {
 	case "":
 		return redirect(w, r, siteAddress(to))
 	case fault.Stale:
-		return s.moveRefused(w, r, address, http.StatusConflict, underWay(""))
+		return s.moveRefused(w, r, address, http.StatusConflict, s.say(r.Context()).underWay(""))
 	case fault.Conflict:
 		return s.moveRefused(w, r, address, http.StatusConflict, &moveProblem{
-			Heading: "Another Series here has that address", Text: "It is known under the new name already. Nothing was moved.",
+			Heading: s.say(r.Context()).T("Another Series here has that address"), Text: s.say(r.Context()).T("It is known under the new name already. Nothing was moved."),
 		})
 	case fault.NotFound, fault.Invalid:
 		return s.moveRefused(w, r, address, http.StatusNotFound, nil)
@@ -94,12 +94,12 @@ func (s *Server) moveView(r *http.Request, address string) (moveView, error) {
 		return moveView{}, err
 	}
 	now := time.Now()
-	series := k.view(now)
+	series, say := k.view(now), k.say
 	v := moveView{
 		Path: series.Path, Back: siteAddress(k.Key), Name: series.Name, Cover: series.Cover, SiteName: series.SiteName, URL: series.SiteURL,
 		Address: address, Proposal: series.Proposal,
 	}
-	v.Frame = s.frame(r, "Move "+series.Name, "library")
+	v.Frame = s.frame(r, say.T("Move %s", series.Name), "library")
 	v.Frame.Back = v.Back
 	p, err := s.paste(r.Context(), address)
 	if err != nil {
@@ -110,20 +110,20 @@ func (s *Server) moveView(r *http.Request, address string) (moveView, error) {
 	case v.Away:
 		return v, nil
 	case k.State == nil:
-		v.Problem = &moveProblem{Heading: "It is not read anywhere", Text: "The scraper does not know this Series, so there is nothing to move."}
+		v.Problem = &moveProblem{Heading: say.T("It is not read anywhere"), Text: say.T("The scraper does not know this Series, so there is nothing to move.")}
 		return v, nil
 	case p.Unread:
-		v.Problem = unreadProblem(p)
+		v.Problem = say.unreadProblem(p)
 	}
 	if k.State.Job != nil && outstanding(k.State.Job.State) && v.Problem == nil {
-		v.Problem = underWay(jobWords(k.State.Job, now).Word)
+		v.Problem = say.underWay(say.jobWords(k.State.Job, now).Word)
 		return v, nil
 	}
 	if p.Found != nil {
 		s.place(&v, k, *p.Found)
 	}
 	if v.To != nil {
-		v.Stays, v.Next = moveStays(k, series, now), moveNext(v.To.SiteName, k.Title != nil)
+		v.Stays, v.Next = moveStays(k, series, now), say.moveNext(v.To.SiteName, k.Title != nil)
 	}
 	return v, nil
 }
@@ -136,14 +136,14 @@ func (s *Server) place(v *moveView, k seriesKnown, at scraperclient.Recognised) 
 	}
 	switch {
 	case at.Key == k.Key && at.URL == k.State.Series.URL:
-		v.Problem = &moveProblem{Heading: "It is read there already", Text: "This is the address of the Series as it is. Nothing would change."}
+		v.Problem = &moveProblem{Heading: k.say.T("It is read there already"), Text: k.say.T("This is the address of the Series as it is. Nothing would change.")}
 		return
 	case at.Key == k.Key:
 		to.Same = true
 	case at.Known != nil:
 		v.Problem = &moveProblem{
-			Heading: "Another Series here has that address", Href: siteAddress(at.Key), Link: "Open " + nameOf(*at.Known),
-			Text: nameOf(*at.Known) + " on " + to.SiteName + " is known here already, with chapters and follows of its own. Two Series cannot become one; unfollow the one you do not want.",
+			Heading: k.say.T("Another Series here has that address"), Href: siteAddress(at.Key), Link: k.say.T("Open %s", nameOf(*at.Known)),
+			Text: k.say.T("%s on %s is known here already, with chapters and follows of its own. Two Series cannot become one; unfollow the one you do not want.", nameOf(*at.Known), to.SiteName),
 		}
 		return
 	}

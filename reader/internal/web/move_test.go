@@ -175,7 +175,7 @@ func TestMovedWords(t *testing.T) {
 		{"yesterday", now.AddDate(0, 0, -1), "Moved yesterday, 15:00; not read there yet"},
 		{"before", now.AddDate(0, 0, -9), "Moved on 3 Aug; not read there yet"},
 	} {
-		if got := movedWords(tt.at, now); got != tt.want {
+		if got := (tongue{}).movedWords(tt.at, now); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}

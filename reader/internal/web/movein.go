@@ -44,10 +44,10 @@ func (s *Server) showMoveIn(w http.ResponseWriter, r *http.Request, code int, pr
 	if err != nil {
 		return err
 	}
-	v := moveInView{Frame: s.frame(r, "Move in and out", "me"), Problem: problem, Runs: mayKeep(r), Said: moveInSaid(r.URL.Query().Get("said"))}
+	v := moveInView{Frame: s.frame(r, s.say(r.Context()).T("Move in and out"), "me"), Problem: problem, Runs: mayKeep(r), Said: s.say(r.Context()).moveInSaid(r.URL.Query().Get("said"))}
 	v.Frame.Back = "/me"
 	for _, i := range imports {
-		v.Reports = append(v.Reports, reportOf(i, time.Now()))
+		v.Reports = append(v.Reports, s.say(r.Context()).reportOf(i, time.Now()))
 	}
 	s.render(w, r, code, "move-in", v)
 	return nil
@@ -65,7 +65,7 @@ func (s *Server) moveIn(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if part == nil || part.FileName() == "" {
-		return s.showMoveIn(w, r, http.StatusUnprocessableEntity, "Choose a file first.")
+		return s.showMoveIn(w, r, http.StatusUnprocessableEntity, s.say(r.Context()).T("Choose a file first."))
 	}
 	file, err := os.CreateTemp("", "mangrove-move-in-")
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *Server) moveIn(w http.ResponseWriter, r *http.Request) error {
 	case errors.As(err, &wrong):
 		return s.showMoveIn(w, r, http.StatusUnprocessableEntity, wrong.Problem)
 	case errors.As(err, &away):
-		return s.showMoveIn(w, r, http.StatusServiceUnavailable, "The scraper does not answer, and it alone knows which Sites are read here. Nothing was changed. Try again once it is back.")
+		return s.showMoveIn(w, r, http.StatusServiceUnavailable, s.say(r.Context()).T("The scraper does not answer, and it alone knows which Sites are read here. Nothing was changed. Try again once it is back."))
 	case err != nil:
 		return err
 	}

@@ -79,68 +79,68 @@ type candidateRow struct {
 }
 
 // moveInSaid words what was just done.
-func moveInSaid(word string) string {
+func (t tongue) moveInSaid(word string) string {
 	switch word {
 	case "adopted":
-		return "Adopted. What is not here yet is marked as read when it comes."
+		return t.T("Adopted. What is not here yet is marked as read when it comes.")
 	case "undone":
-		return "Undone. Your files, and what you read since, stay."
+		return t.T("Undone. Your files, and what you read since, stay.")
 	case "forgotten":
-		return "The dry run is forgotten. Nothing was changed by it."
+		return t.T("The dry run is forgotten. Nothing was changed by it.")
 	case "no-folders":
-		return "The library folder holds no files of other programs. Put a folder of CBZ files into it; it is catalogued where it lies."
+		return t.T("The library folder holds no files of other programs. Put a folder of CBZ files into it; it is catalogued where it lies.")
 	case "busy":
-		return "A download of one of the Series is under way, so its folder was left alone. Press again once it is done; what was done already is not done twice."
+		return t.T("A download of one of the Series is under way, so its folder was left alone. Press again once it is done; what was done already is not done twice.")
 	case "stale":
-		return "It was changed elsewhere meanwhile. This is how it is now; nothing was done twice."
+		return t.T("It was changed elsewhere meanwhile. This is how it is now; nothing was done twice.")
 	}
 	return ""
 }
 
 // fileWords say whose file it is.
-func fileWords(kind string) string {
+func (t tongue) fileWords(kind string) string {
 	switch kind {
 	case backup.Mihon:
-		return "Backup of Mihon"
+		return t.T("Backup of Mihon")
 	case backup.Kotatsu:
-		return "Backup of Kotatsu"
+		return t.T("Backup of Kotatsu")
 	case moving.Folders:
-		return "Files of other programs"
+		return t.T("Files of other programs")
 	}
-	return "File of Mangrove"
+	return t.T("File of Mangrove")
 }
 
-func reportOf(i moving.Import, now time.Time) reportRow {
+func (t tongue) reportOf(i moving.Import, now time.Time) reportRow {
 	all := i.All()
 	row := reportRow{ID: i.ID, Href: importAddress(i.ID), Name: i.Name}
 	switch i.State {
 	case moving.Planned:
-		row.Planning, row.State = true, pill{Icon: "search", Word: "Dry run", Tone: "info", Exact: i.State}
-		row.Meta = joinMeta(fileWords(i.Kind), count(all.Items, "Series", "Series"), "read "+ago(i.CreatedAt, now))
+		row.Planning, row.State = true, pill{Icon: "search", Word: t.T("Dry run"), Tone: "info", Exact: i.State}
+		row.Meta = joinMeta(t.fileWords(i.Kind), t.T("%d Series", all.Items), t.T("read %s", t.ago(i.CreatedAt, now)))
 	case moving.Adopted:
 		row.Undo = now.Before(i.UndoUntil())
-		row.State = pill{Icon: "check", Word: "Adopted", Tone: "ok", Exact: i.State}
-		until := "kept"
+		row.State = pill{Icon: "check", Word: t.T("Adopted"), Tone: "ok", Exact: i.State}
+		until := t.T("kept")
 		if row.Undo {
-			until = "undo until " + dated(i.UndoUntil(), now)
+			until = t.T("undo until %s", t.dated(i.UndoUntil(), now))
 		}
-		row.Meta = joinMeta(fileWords(i.Kind), thousands(all.Kept)+" of "+count(all.Items, "Series", "Series")+" adopted "+ago(i.AdoptedAt, now), until)
+		row.Meta = joinMeta(t.fileWords(i.Kind), t.T("%d of %d Series adopted %s", all.Kept, all.Items, t.ago(i.AdoptedAt, now)), until)
 	default:
-		row.State = pill{Icon: "undo", Word: "Undone", Tone: "quiet", Exact: i.State}
-		row.Meta = joinMeta(fileWords(i.Kind), count(all.Kept, "Series", "Series")+" adopted and undone "+ago(i.UndoneAt, now))
+		row.State = pill{Icon: "undo", Word: t.T("Undone"), Tone: "quiet", Exact: i.State}
+		row.Meta = joinMeta(t.fileWords(i.Kind), t.T("%d Series adopted and undone %s", all.Kept, t.ago(i.UndoneAt, now)))
 	}
 	return row
 }
 
 func (s *Server) importView(r *http.Request, i moving.Import) (importView, error) {
-	now := time.Now()
-	v := importView{Frame: s.frame(r, "Move in", "me"), reportRow: reportOf(i, now), Said: moveInSaid(r.URL.Query().Get("said"))}
+	now, say := time.Now(), s.say(r.Context())
+	v := importView{Frame: s.frame(r, say.T("Move in"), "me"), reportRow: say.reportOf(i, now), Said: say.moveInSaid(r.URL.Query().Get("said"))}
 	v.Frame.Back = "/move-in"
-	v.Heading, v.Sub = "Move in: "+i.Name, v.Meta+"."
+	v.Heading, v.Sub = say.T("Move in: %s", i.Name), v.Meta+"."
 	if v.Planning {
-		v.Sub = joinMeta(fileWords(i.Kind), count(i.All().Items, "Series", "Series")) + ". This is a dry run: nothing has been changed."
+		v.Sub = joinMeta(say.fileWords(i.Kind), say.T("%d Series", i.All().Items)) + ". " + say.T("This is a dry run: nothing has been changed.")
 	}
-	v.figures(i)
+	v.figures(say, i)
 	for _, word := range moving.Words() {
 		if r.URL.Query().Get("show") == word {
 			v.Shows, v.All = word, importAddress(i.ID)
@@ -160,7 +160,7 @@ func (s *Server) importView(r *http.Request, i moving.Import) (importView, error
 		if err != nil {
 			return v, err
 		}
-		g := importGroup(i, word, c)
+		g := say.importGroup(i, word, c)
 		if len(items) > most {
 			address := importAddress(i.ID) + "?show=" + url.QueryEscape(word)
 			if v.Shows == "" {
@@ -171,81 +171,81 @@ func (s *Server) importView(r *http.Request, i moving.Import) (importView, error
 			items = items[:most]
 		}
 		for _, item := range items {
-			g.Rows = append(g.Rows, importRow(i, item, within(r, r.URL.RequestURI())))
+			g.Rows = append(g.Rows, say.importRow(i, item, within(r, r.URL.RequestURI())))
 		}
 		v.Groups = append(v.Groups, g)
 	}
 	if v.Undo {
-		v.UndoUntil = dated(i.UndoUntil(), now)
+		v.UndoUntil = say.dated(i.UndoUntil(), now)
 	}
 	return v, nil
 }
 
 // figures count what there is, and what one press would do.
-func (v *importView) figures(i moving.Import) {
+func (v *importView) figures(say tongue, i moving.Import) {
 	matched, ambiguous, unknown, none := i.Counts[moving.Matched], i.Counts[moving.Ambiguous], i.Counts[moving.Unknown], i.Counts[moving.NoAdapter]
 	v.Figures = []figure{
-		{Name: "Matched", Figure: thousands(matched.Items), Note: count(matched.Chapters, "chapter", "chapters")},
-		{Name: "Ambiguous", Figure: thousands(ambiguous.Items), Note: "none"},
-		{Name: "No adapter", Figure: thousands(none.Items), Note: cmp.Or(some(none.Items, "kept, and shown as such"), "none")},
-		{Name: "Unknown", Figure: thousands(unknown.Items), Note: cmp.Or(some(unknown.Items, "with reasons"), "none")},
-		{Name: "Read marks", Figure: thousands(i.All().Read), Note: "come along"},
+		{Name: say.T("Matched"), Figure: say.number(matched.Items), Note: say.T("%d chapters", matched.Chapters)},
+		{Name: say.T("Ambiguous"), Figure: say.number(ambiguous.Items), Note: say.T("none")},
+		{Name: say.T("No adapter"), Figure: say.number(none.Items), Note: cmp.Or(some(none.Items, say.T("kept, and shown as such")), say.T("none"))},
+		{Name: say.T("Unknown"), Figure: say.number(unknown.Items), Note: cmp.Or(some(unknown.Items, say.T("with reasons")), say.T("none"))},
+		{Name: say.T("Read marks"), Figure: say.number(i.All().Read), Note: say.T("come along")},
 	}
 	if ambiguous.Items > 0 {
-		v.Figures[1].Note = "stayed out"
+		v.Figures[1].Note = say.T("stayed out")
 		if v.Planning {
-			v.Figures[1].Note = "need your eye"
+			v.Figures[1].Note = say.T("need your eye")
 		}
 	}
 	v.Adopts = matched.Items - matched.Left + none.Items - none.Left
 	v.Ticks = []string{
-		"Files stay where they are, not renamed or rewritten", "Nobody is moved back in a chapter that is read here already",
-		"Read marks of chapters that are not here yet wait for them", "New follows are polled, and download nothing until you say so",
+		say.T("Files stay where they are, not renamed or rewritten"), say.T("Nobody is moved back in a chapter that is read here already"),
+		say.T("Read marks of chapters that are not here yet wait for them"), say.T("New follows are polled, and download nothing until you say so"),
 	}
 	switch i.Kind {
 	case backup.Mangrove:
-		v.Ticks[3] = "Follows download as the file says"
+		v.Ticks[3] = say.T("Follows download as the file says")
 	case moving.Folders:
 		v.Figures = append(v.Figures[:2], v.Figures[3])
 		v.Ticks = []string{
-			v.Ticks[0], "They become chapters of the Series, with what was read of them", "Chapters that the Site lists by the same number are not downloaded again",
+			v.Ticks[0], say.T("They become chapters of the Series, with what was read of them"), say.T("Chapters that the Site lists by the same number are not downloaded again"),
 		}
 	}
 }
 
-func importGroup(i moving.Import, word string, c moving.Count) itemGroup {
-	g := itemGroup{Word: word, Sub: thousands(c.Items)}
+func (t tongue) importGroup(i moving.Import, word string, c moving.Count) itemGroup {
+	g := itemGroup{Word: word, Sub: t.number(c.Items)}
 	switch word {
 	case moving.Ambiguous:
-		g.Heading = "Ambiguous"
+		g.Heading = t.T("Ambiguous")
 		if i.State == moving.Planned {
-			g.Sub += ", say which it is; what is not chosen stays out"
+			g.Sub = t.T("%s, say which it is; what is not chosen stays out", g.Sub)
 		} else {
-			g.Sub += ", stayed out"
+			g.Sub = t.T("%s, stayed out", g.Sub)
 		}
 	case moving.NoAdapter:
-		g.Heading, g.Sub = "No adapter", g.Sub+", kept in your library and shown as such"
+		g.Heading, g.Sub = t.T("No adapter"), t.T("%s, kept in your library and shown as such", g.Sub)
 	case moving.Unknown:
-		g.Heading, g.Sub = "Unknown", g.Sub+", left alone"
+		g.Heading, g.Sub = t.T("Unknown"), t.T("%s, left alone", g.Sub)
 	case moving.Matched:
-		g.Heading = "Matched"
+		g.Heading = t.T("Matched")
 	}
 	return g
 }
 
-func importRow(i moving.Import, item moving.Item, back string) itemRow {
+func (t tongue) importRow(i moving.Import, item moving.Item, back string) itemRow {
 	planning := i.State == moving.Planned
 	row := itemRow{
-		Position: item.Position, Title: item.Title, Reason: ReasonWords(item), Planning: planning, Left: item.State == moving.Left,
+		Position: item.Position, Title: item.Title, Reason: t.reasonWords(item), Planning: planning, Left: item.State == moving.Left,
 		CanLeave: planning && item.Site != "", Act: importAddress(i.ID) + "/items/" + strconv.Itoa(item.Position), Back: back,
 	}
 	if i.Kind == moving.Folders {
-		row.Reason = strings.TrimSuffix(row.Reason, ".") + ". Files in “" + item.LocalID + "”."
+		row.Reason = row.Reason + " " + t.T("Files in “%s”.", item.LocalID)
 	}
-	row.Meta = joinMeta(some(item.Chapters, count(item.Chapters, "chapter", "chapters")), some(item.Read, thousands(item.Read)+" read"),
-		some(len(item.Categories), "in "+strings.Join(item.Categories, ", ")))
+	row.Meta = joinMeta(some(item.Chapters, t.T("%d chapters", item.Chapters)), some(item.Read, t.T("%d read", item.Read)),
+		some(len(item.Categories), t.T("in %s", strings.Join(item.Categories, t.T(", ")))))
 	if !item.Favourite && i.Kind != moving.Folders {
-		row.Meta = joinMeta(row.Meta, "only read, not followed")
+		row.Meta = joinMeta(row.Meta, t.T("only read, not followed"))
 	}
 	switch item.Word {
 	case moving.Matched:
@@ -263,50 +263,51 @@ func importRow(i moving.Import, item moving.Item, back string) itemRow {
 	}
 	if planning && item.Reason == moving.Titles {
 		for n, c := range item.Candidates {
-			row.Options = append(row.Options, candidateRow{n, c.Title, whereWords(c), !row.Left && item.Site == c.Site && item.SeriesID == c.SeriesID})
+			row.Options = append(row.Options, candidateRow{n, c.Title, t.whereWords(c), !row.Left && item.Site == c.Site && item.SeriesID == c.SeriesID})
 		}
-		none := candidateRow{-1, "None of these", "Keep it as a Series of its own, without an adapter", item.Word == moving.NoAdapter}
+		none := candidateRow{-1, t.T("None of these"), t.T("Keep it as a Series of its own, without an adapter"), item.Word == moving.NoAdapter}
 		if i.Kind == moving.Folders {
-			none.Where, none.Chosen = "Leave the folder a title of its own", row.Left
+			none.Where, none.Chosen = t.T("Leave the folder a title of its own"), row.Left
 		}
 		row.Options = append(row.Options, none)
 	}
 	return row
 }
 
-func whereWords(c moving.Candidate) string {
+func (t tongue) whereWords(c moving.Candidate) string {
 	if c.Site == localSite {
-		return "Files in the library folder, " + c.SeriesID
+		return t.T("Files in the library folder, %s", c.SeriesID)
 	}
 	return cmp.Or(c.SiteName, c.Site)
 }
 
-// ReasonWords say why a Series of an import is what it is.
-func ReasonWords(i moving.Item) string {
-	source := cmp.Or(i.Source, "its Site")
+// ReasonWords say why a Series of an import is what it is, in English.
+func ReasonWords(i moving.Item) string { return tongue{}.reasonWords(i) }
+
+func (t tongue) reasonWords(i moving.Item) string {
+	source := cmp.Or(i.Source, t.T("its Site"))
 	switch i.Reason {
 	case moving.ByAddress:
-		text := cmp.Or(i.SiteName, i.Site) + " reads its address"
 		if i.LocalID != "" {
-			text += "; the files in “" + i.LocalID + "” count as its chapters"
+			return t.T("%s reads its address; the files in “%s” count as its chapters.", cmp.Or(i.SiteName, i.Site), i.LocalID)
 		}
-		return text + "."
+		return t.T("%s reads its address.", cmp.Or(i.SiteName, i.Site))
 	case moving.ByOwnName:
-		return "It has the same name here, on " + cmp.Or(i.SiteName, i.Site) + "."
+		return t.T("It has the same name here, on %s.", cmp.Or(i.SiteName, i.Site))
 	case moving.ByTitle:
-		return "The only title of this name here: " + whereWords(moving.Candidate{Site: i.Site, SeriesID: i.SeriesID, SiteName: i.SiteName}) + "."
+		return t.T("The only title of this name here: %s.", t.whereWords(moving.Candidate{Site: i.Site, SeriesID: i.SeriesID, SiteName: i.SiteName}))
 	case moving.Titles:
-		return count(len(i.Candidates), "title", "titles") + " of this name are here."
+		return t.T("%d titles of this name are here.", len(i.Candidates))
 	case moving.WithoutAdapter:
-		return "Nothing here reads " + source + "."
+		return t.T("Nothing here reads %s.", source)
 	case moving.UnreadAddress:
-		return cmp.Or(i.SiteName, source) + " is read here, but not by this address: " + cmp.Or(i.Address, "none is given") + "."
+		return t.T("%s is read here, but not by this address: %s.", cmp.Or(i.SiteName, source), cmp.Or(i.Address, t.T("none is given")))
 	case moving.NotFollowed:
-		return "No Series of this name is followed or in the library. It stays a title of its own."
+		return t.T("No Series of this name is followed or in the library. It stays a title of its own.")
 	case moving.Files:
-		return "It was read from files of the other program, and no title of this name is here. Put its files into the library folder first, then move in again."
+		return t.T("It was read from files of the other program, and no title of this name is here. Put its files into the library folder first, then move in again.")
 	case moving.NoTitle:
-		return "The file says neither its title nor its address."
+		return t.T("The file says neither its title nor its address.")
 	}
 	return ""
 }
@@ -317,6 +318,6 @@ func (k seriesKnown) foreign(v *seriesView) {
 	if !ok {
 		return
 	}
-	v.NoAdapter, v.Elsewhere = cmp.Or(source, "its Site"), "/search?q="+url.QueryEscape(k.name())
-	v.Waiting, v.First = "Nothing asks for it.", "Nothing here reads its Site, so no chapter is known."
+	v.NoAdapter, v.Elsewhere = cmp.Or(source, k.say.T("its Site")), "/search?q="+url.QueryEscape(k.name())
+	v.Waiting, v.First = k.say.T("Nothing asks for it."), k.say.T("Nothing here reads its Site, so no chapter is known.")
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	"mangrove/reader/internal/scraperclient"
@@ -55,90 +56,86 @@ type proposalNotice struct {
 	Href string
 }
 
-func (p *proposal) notice(key scraperclient.Key, site string, runs bool) *proposalNotice {
+func (p *proposal) notice(say tongue, key scraperclient.Key, site string, runs bool) *proposalNotice {
 	if p == nil {
 		return nil
 	}
-	n := &proposalNotice{Heading: proposalWords(site, p.Because), URL: p.URL}
+	n := &proposalNotice{Heading: say.proposalWords(site, p.Because), URL: p.URL}
 	switch {
 	case p.Unread && p.Sites != "":
-		n.Text = "No Site here reads that address. What can be read: " + p.Sites + "."
+		n.Text = say.T("No Site here reads that address. What can be read: %s.", p.Sites)
 	case p.Unread:
-		n.Text = "No Site here reads that address."
+		n.Text = say.T("No Site here reads that address.")
 	case p.Found == nil:
 	case runs:
-		n.Text = "Mangrove can read it there, on " + cmp.Or(p.Found.SiteName, p.Found.Site) + ". Nothing moves until you say so."
+		n.Text = say.T("Mangrove can read it there, on %s. Nothing moves until you say so.", cmp.Or(p.Found.SiteName, p.Found.Site))
 		n.Href = moveAddress(key, p.URL)
 	default:
-		n.Text = "Mangrove can read it there. An administrator can move it."
+		n.Text = say.T("Mangrove can read it there. An administrator can move it.")
 	}
 	return n
 }
 
 // proposalWords say why a move is proposed.
-func proposalWords(site, because string) string {
+func (t tongue) proposalWords(site, because string) string {
 	if because == "same_title" {
-		return site + " lists this title at another address"
+		return t.T("%s lists this title at another address", site)
 	}
-	return site + " sends readers elsewhere for good"
+	return t.T("%s sends readers elsewhere for good", site)
 }
 
 // movedWords say since when a move waits for its first good read.
-func movedWords(at, now time.Time) string {
-	c := Clock(at, now)
-	switch {
-	case len(c) == len("15:04") && c[2] == ':':
-		c = "today, " + c
-	case c[0] >= '0' && c[0] <= '9':
-		c = "on " + c
+func (t tongue) movedWords(at, now time.Time) string {
+	if c := t.clock(at, now); !strings.Contains(c, ":") {
+		return t.T("Moved on %s; not read there yet", c)
 	}
-	return "Moved " + c + "; not read there yet"
+	return t.T("Moved %s; not read there yet", t.within(at, now))
 }
 
-func unreadProblem(p pasted) *moveProblem {
-	out := &moveProblem{Heading: "No Site here reads this address", Text: "It has to be the page of the Series, as a browser shows it."}
+func (t tongue) unreadProblem(p pasted) *moveProblem {
+	out := &moveProblem{Heading: t.T("No Site here reads this address"), Text: t.T("It has to be the page of the Series, as a browser shows it.")}
 	if p.Sites != "" {
-		out.Text += " What can be read: " + p.Sites + "."
+		out.Text += " " + t.T("What can be read: %s.", p.Sites)
 	}
 	return out
 }
 
-func underWay(state string) *moveProblem {
+func (t tongue) underWay(state string) *moveProblem {
 	out := &moveProblem{
-		Heading: "A download of it is under way",
-		Text:    "What it has fetched so far lies under the old name, so it has to end first. Then it can move. Nothing was moved.",
+		Heading: t.T("A download of it is under way"),
+		Text:    t.T("What it has fetched so far lies under the old name, so it has to end first. Then it can move. Nothing was moved."),
 	}
 	if state != "" {
-		out.Text = "It stands at “" + state + "”. " + out.Text
+		out.Text = t.T("It stands at “%s”.", state) + " " + out.Text
 	}
 	return out
 }
 
 // moveStays lists what a move leaves as it is.
 func moveStays(k seriesKnown, v seriesView, now time.Time) []fact {
-	stays := []fact{{"Follows", "Everybody who follows it goes on doing so, with the same languages and the same choice about new chapters."}}
+	t := k.say
+	stays := []fact{{t.T("Follows"), t.T("Everybody who follows it goes on doing so, with the same languages and the same choice about new chapters.")}}
 	if have := v.Coverage.Have; have > 0 {
 		stays = append(stays,
-			fact{"Files", count(have, "chapter in the library stays", "chapters in the library stay") + " where they are and can be read meanwhile."},
-			fact{"Progress", "What each person has read stays read, to the page."})
+			fact{t.T("Files"), t.T("%d chapters in the library stay where they are and can be read meanwhile.", have)},
+			fact{t.T("Progress"), t.T("What each person has read stays read, to the page.")})
 	} else {
-		stays = append(stays, fact{"Files", "Nothing of it is in the library yet."})
+		stays = append(stays, fact{t.T("Files"), t.T("Nothing of it is in the library yet.")})
 	}
 	if f := k.State.Failure; f != nil {
-		stays = append(stays, fact{"Age", outcomeWords(f.Outcome).Word + " since " + Clock(f.Since, now) + ", for " + span(max(now.Sub(f.Since), time.Second)) +
-			". The age stands until the first good read there."})
+		stays = append(stays, fact{t.T("Age"), t.T("%s, for %s. The age stands until the first good read there.", t.failureWords(f, now).Word, t.span(max(now.Sub(f.Since), time.Second)))})
 	}
 	return stays
 }
 
 // moveNext tells what happens after a move.
-func moveNext(site string, here bool) []string {
-	next := []string{site + " is asked in its next Pass. Until then the Series says that it was moved and not read there yet."}
+func (t tongue) moveNext(site string, here bool) []string {
+	next := []string{t.T("%s is asked in its next Pass. Until then the Series says that it was moved and not read there yet.", site)}
 	if here {
-		return append(next, "The first good read there finds its chapters by number: those you have are not fetched again.",
-			"A chapter that is listed there under another number counts as new, and one that is not listed there stays here.")
+		return append(next, t.T("The first good read there finds its chapters by number: those you have are not fetched again."),
+			t.T("A chapter that is listed there under another number counts as new, and one that is not listed there stays here."))
 	}
-	return append(next, "The first good read there lists its chapters.")
+	return append(next, t.T("The first good read there lists its chapters."))
 }
 
 func nameOf(s scraperclient.Series) string { return cmp.Or(s.Title, s.SeriesID) }

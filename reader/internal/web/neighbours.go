@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -27,15 +26,16 @@ type missingAct struct {
 }
 
 // lookAct asks for a Forced Poll.
-func lookAct(title catalog.Title) *missingAct {
-	return &missingAct{Label: "Look now", Post: siteAddress(titleKey(title)) + "/poll"}
+func (t tongue) lookAct(title catalog.Title) *missingAct {
+	return &missingAct{Label: t.T("Look now"), Post: siteAddress(titleKey(title)) + "/poll"}
 }
 
 // neighbours finds the chapters before and after, and why the one after is
 // missing if it is.
 func (s *Server) neighbours(ctx context.Context, u account.User, v *readView, books []progress.Shelved, at int, title catalog.Title) error {
+	say := s.say(ctx)
 	link := func(b progress.Shelved) *bookLink {
-		return &bookLink{Href: readAddress(b.ID, 0), Label: upperFirst(chapterName(b.Number, b.Name))}
+		return &bookLink{Href: readAddress(b.ID, 0), Label: upperFirst(say.chapterName(b.Number, b.Name))}
 	}
 	for i := at - 1; i >= 0; i-- {
 		if books[i].Here() {
@@ -61,8 +61,8 @@ func (s *Server) neighbours(ctx context.Context, u account.User, v *readView, bo
 	st, err := s.Scraper.GetSeries(limited, titleKey(title))
 	if err == nil {
 		if c, ok := following(st.Chapters, books[at].Book, next); ok {
-			v.Missing = missingWords(c, st, now)
-			v.Missing.Act = actOn(c, st, u, title, follows)
+			v.Missing = say.missingWords(c, st, now)
+			v.Missing.Act = say.actOn(c, st, u, title, follows)
 		}
 	}
 	if next != nil {
@@ -72,41 +72,41 @@ func (s *Server) neighbours(ctx context.Context, u account.User, v *readView, bo
 	if v.Missing != nil {
 		return nil
 	}
-	v.Missing = &missing{Heading: "That was the newest chapter", Icon: "check", Tone: "quiet"}
+	v.Missing = &missing{Heading: say.T("That was the newest chapter"), Icon: "check", Tone: "quiet"}
 	switch {
 	case err != nil && fault.Is(err, fault.Away):
 		p := s.Scraper.Presence()
-		v.Missing.Text = "Scraper: unreachable since " + Clock(p.Since, now) + ". New chapters come when it is back."
+		v.Missing.Text = say.T("Scraper: unreachable since %s. New chapters come when it is back.", say.clock(p.Since, now))
 	case err != nil || title.Status == "completed" || titleKey(title).Site == localSite:
-		v.Missing.Text = "There is nothing after it here."
+		v.Missing.Text = say.T("There is nothing after it here.")
 	case follows && !st.ForcedPoll.IsZero():
-		v.Missing.Text = "You asked to look for the next one; that comes in the next Pass."
+		v.Missing.Text = say.T("You asked to look for the next one; that comes in the next Pass.")
 	case !st.NextPollAt.IsZero() && st.NextPollAt.After(now):
-		v.Missing.Text = "Mangrove looks for the next one about " + Clock(st.NextPollAt, now) + "."
-		v.Missing.Act = lookAct(title)
+		v.Missing.Text = say.T("Mangrove looks for the next one about %s.", say.clock(st.NextPollAt, now))
+		v.Missing.Act = say.lookAct(title)
 	case follows:
-		v.Missing.Text = "Mangrove looks for the next one soon."
-		v.Missing.Act = lookAct(title)
+		v.Missing.Text = say.T("Mangrove looks for the next one soon.")
+		v.Missing.Act = say.lookAct(title)
 	default:
-		v.Missing.Text = "Mangrove looks for the next one when the Series is followed."
-		v.Missing.Act = &missingAct{Label: "Follow", Post: siteAddress(titleKey(title)) + "/follow"}
+		v.Missing.Text = say.T("Mangrove looks for the next one when the Series is followed.")
+		v.Missing.Act = &missingAct{Label: say.T("Follow"), Post: siteAddress(titleKey(title)) + "/follow"}
 	}
 	return nil
 }
 
 // actOn is what one person can do about a chapter that the Site lists and the
 // library lacks: nil where it comes by itself or somebody else has to act.
-func actOn(c scraperclient.Chapter, st scraperclient.State, u account.User, title catalog.Title, follows bool) *missingAct {
+func (t tongue) actOn(c scraperclient.Chapter, st scraperclient.State, u account.User, title catalog.Title, follows bool) *missingAct {
 	running := st.Job != nil && st.Job.State != "done" && st.Job.State != "cancelled"
 	switch {
 	case st.Job != nil && u.Role == account.Administrator && (running || c.DownloadState == "set_aside"):
-		return &missingAct{Label: "See the download", Href: jobAddress(st.Job.ID)}
+		return &missingAct{Label: t.T("See the download"), Href: jobAddress(st.Job.ID)}
 	case running:
 		return nil
 	case !follows:
-		return &missingAct{Label: "Follow and download", Post: siteAddress(titleKey(title)) + "/follow"}
+		return &missingAct{Label: t.T("Follow and download"), Post: siteAddress(titleKey(title)) + "/follow"}
 	}
-	return lookAct(title)
+	return t.lookAct(title)
 }
 
 // following finds the first chapter after current that the Site lists and the
@@ -132,22 +132,22 @@ func following(chapters []scraperclient.Chapter, current catalog.Book, next *pro
 	return best, found
 }
 
-func missingWords(c scraperclient.Chapter, st scraperclient.State, now time.Time) *missing {
-	m := &missing{Heading: upperFirst(chapterName(c.Number, c.Title)) + " is not here yet", Icon: "clock", Tone: "quiet"}
+func (t tongue) missingWords(c scraperclient.Chapter, st scraperclient.State, now time.Time) *missing {
+	m := &missing{Heading: t.T("%s is not here yet", upperFirst(t.chapterName(c.Number, c.Title))), Icon: "clock", Tone: "quiet"}
 	switch {
 	case c.DownloadState == "downloading" && c.PagesTotal > 0:
-		m.Icon, m.Tone, m.Text = "down", "info", fmt.Sprintf("It is arriving now: %d of %d pages.", c.PagesDone, c.PagesTotal)
+		m.Icon, m.Tone, m.Text = "down", "info", t.T("It is arriving now: %d of %d pages.", c.PagesDone, c.PagesTotal)
 	case c.DownloadState == "downloading", c.DownloadState == "waiting":
-		m.Icon, m.Tone, m.Text = "down", "info", "It is on its way."
+		m.Icon, m.Tone, m.Text = "down", "info", t.T("It is on its way.")
 	case c.DownloadState == "set_aside":
-		m.Icon, m.Tone, m.Text = "puzzle", "warn", "It was set aside: "+c.SetAsideReason
+		m.Icon, m.Tone, m.Text = "puzzle", "warn", t.T("It was set aside: %s", c.SetAsideReason)
 	case c.LibraryState == "missing":
-		m.Icon, m.Tone, m.Text = "gone", "warn", "Its file is gone from the library."
+		m.Icon, m.Tone, m.Text = "gone", "warn", t.T("Its file is gone from the library.")
 	case st.Job != nil && st.Job.State != "done" && st.Job.State != "cancelled":
-		p := jobWords(st.Job, now)
+		p := t.jobWords(st.Job, now)
 		m.Tone, m.Text = p.Tone, p.Word+". "+st.Job.Reason
 	default:
-		m.Text = "The Site lists it; it was not downloaded."
+		m.Text = t.T("The Site lists it; it was not downloaded.")
 	}
 	m.Text = strings.TrimSpace(m.Text)
 	return m

@@ -86,7 +86,8 @@ func (s *Server) announcedTile(ctx context.Context, userID int64, c catalog.Card
 			books[b.ChapterID] = b
 		}
 	}
-	t := tileOf(c)
+	say := s.say(ctx)
+	t := say.tileOf(c)
 	t.Key = cardKey(c)
 	series := t.Href
 	t.Unread, t.Percent = 0, 0
@@ -100,9 +101,9 @@ func (s *Server) announcedTile(ctx context.Context, userID int64, c catalog.Card
 		switch {
 		case here:
 			t.Href = readAddress(b.ID, b.Place.Page)
-			t.Meta = upperFirst(chapterName(b.Number, b.Name)) + " · " + Clock(n.Announced, now)
+			t.Meta = upperFirst(say.chapterName(b.Number, b.Name)) + " · " + say.clock(n.Announced, now)
 		case t.Href == series:
-			t.Meta = upperFirst(chapterName(n.Chapter.Number, n.Chapter.Title)) + " · not here yet"
+			t.Meta = upperFirst(say.chapterName(n.Chapter.Number, n.Chapter.Title)) + " · " + say.T("not here yet")
 		}
 	}
 	return t, t.Unread > 0, nil

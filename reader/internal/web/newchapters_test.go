@@ -75,15 +75,15 @@ func TestNextPollSaysWhy(t *testing.T) {
 		want         string
 	}{
 		{"as always", "interval", every(14, 9), "every 6 hours"},
-		{"two weeks", "releases", every(14, 9), "read less often: it releases about every two weeks"},
+		{"two weeks", "releases", every(14, 9), "read less often: it releases about every 2 weeks"},
 		{"a week", "releases", every(7, 9), "read less often: it releases about every week"},
 		{"four days", "releases", every(4, 9), "read less often: it releases about every 4 days"},
 		{"a month", "releases", every(30, 9), "read less often: it releases about every month"},
-		{"a quarter", "releases", every(91, 9), "read less often: it releases about every three months"},
+		{"a quarter", "releases", every(91, 9), "read less often: it releases about every 3 months"},
 		{"too few to tell", "releases", every(14, 3), "read less often: it releases rarely"},
 		{"asked for", "forced", nil, ""},
 	} {
-		if got := nextPollWhy(&scraperclient.State{NextPollReason: tt.reason, Chapters: tt.chapters, Lane: &scraperclient.Lane{Interval: 6 * time.Hour}}); got != tt.want {
+		if got := (tongue{}).nextPollWhy(&scraperclient.State{NextPollReason: tt.reason, Chapters: tt.chapters, Lane: &scraperclient.Lane{Interval: 6 * time.Hour}}); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
 	}

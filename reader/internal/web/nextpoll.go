@@ -9,25 +9,25 @@ import (
 
 // nextPollWhy says why the next Poll is when it is (A15): the ordinary interval,
 // or rarer because the Series releases rarely.
-func nextPollWhy(st *scraperclient.State) string {
+func (t tongue) nextPollWhy(st *scraperclient.State) string {
 	switch st.NextPollReason {
 	case "interval":
 		if st.Lane != nil && st.Lane.Interval > 0 {
-			return everyWords(st.Lane.Interval)
+			return t.everyWords(st.Lane.Interval)
 		}
 		return ""
 	case "releases":
-		if every := rhythm(st.Chapters); every != "" {
-			return "read less often: it releases about " + every
+		if every := t.rhythm(st.Chapters); every != "" {
+			return t.T("read less often: it releases about %s", every)
 		}
-		return "read less often: it releases rarely"
+		return t.T("read less often: it releases rarely")
 	}
 	return ""
 }
 
 // rhythm words how far apart the chapters lie by their dates, "" when too few
 // have one. Chapters of the same hour are one release.
-func rhythm(chapters []scraperclient.Chapter) string {
+func (t tongue) rhythm(chapters []scraperclient.Chapter) string {
 	var at []time.Time
 	for _, c := range chapters {
 		if !c.PublishedAt.IsZero() {
@@ -50,23 +50,15 @@ func rhythm(chapters []scraperclient.Chapter) string {
 	days := int((gaps[len(gaps)/2] + 12*time.Hour) / (24 * time.Hour))
 	switch {
 	case days <= 1:
-		return "every day"
+		return t.T("every day")
 	case days < 6:
-		return "every " + count(days, "day", "days")
+		return t.T("every %d days", days)
 	case days <= 8:
-		return "every week"
+		return t.T("every week")
 	case days <= 27:
-		return "every " + few((days+3)/7) + " weeks"
+		return t.T("every %d weeks", (days+3)/7)
 	case days <= 45:
-		return "every month"
+		return t.T("every month")
 	}
-	return "every " + few((days+15)/30) + " months"
-}
-
-// few words a small number.
-func few(n int) string {
-	if words := []string{"", "", "two", "three", "four", "five", "six"}; n >= 2 && n < len(words) {
-		return words[n]
-	}
-	return thousands(n)
+	return t.T("every %d months", (days+15)/30)
 }

@@ -288,7 +288,7 @@ func TestEventsCarryFinishedHTML(t *testing.T) {
 	s.series(func(st *scraperv1.SeriesState) {
 		st.Chapters[1].DownloadState, st.Chapters[1].PagesDone, st.Chapters[1].PagesTotal = "downloading", 2, 3
 	})
-	row := rowOf(fromTest("c1"), noBook, false, time.Now()).ID
+	row := tongue{}.rowOf(fromTest("c1"), noBook, false, time.Now()).ID
 	wait(row, "2 of 3 pages")
 	s.publish("c1", "1", 3)
 	wait("series-acts-wide", "Start reading")

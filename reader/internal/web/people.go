@@ -24,13 +24,14 @@ type peopleView struct {
 	Problem, Typed, TypedRole string
 	// Refused says why a person was not changed.
 	Refused string
+	say     tongue
 }
 
 // Roles are what a person can be, with what that means.
 func (v peopleView) Roles() []roleChoice {
 	var out []roleChoice
 	for _, role := range account.Roles() {
-		out = append(out, roleChoice{role, upperFirst(role), roleMeans(role), role == v.TypedRole})
+		out = append(out, roleChoice{role, v.say.role(role), v.say.roleMeans(role), role == v.TypedRole})
 	}
 	return out
 }
@@ -40,14 +41,14 @@ type roleChoice struct {
 	Chosen            bool
 }
 
-func roleMeans(role string) string {
+func (t tongue) roleMeans(role string) string {
 	switch role {
 	case account.Administrator:
-		return "Runs Mangrove, and keeps the people"
+		return t.T("Runs Mangrove, and keeps the people")
 	case account.Member:
-		return "Reads, follows and searches the Sites"
+		return t.T("Reads, follows and searches the Sites")
 	}
-	return "Reads what is here; cannot follow or change settings"
+	return t.T("Reads what is here; cannot follow or change settings")
 }
 
 type personRow struct {
@@ -71,18 +72,18 @@ type personRow struct {
 // shownCode is a code with the link that carries it.
 type shownCode struct{ Name, For, Code, Link, Until string }
 
-func peopleSaid(word string) string {
+func (t tongue) peopleSaid(word string) string {
 	switch word {
 	case "role":
-		return "The role is changed. It counts from the next page on."
+		return t.T("The role is changed. It counts from the next page on.")
 	case "disabled":
-		return "Kept out, and signed out everywhere. What is theirs stays."
+		return t.T("Kept out, and signed out everywhere. What is theirs stays.")
 	case "enabled":
-		return "Let in again, with the password of before."
+		return t.T("Let in again, with the password of before.")
 	case "sees":
-		return "What the guest sees is changed. It counts from the next page on."
+		return t.T("What the guest sees is changed. It counts from the next page on.")
 	case "removed":
-		return "Removed, with what was theirs. Series that nobody else follows leave the list of what is polled within a day; their chapters stay in the library."
+		return t.T("Removed, with what was theirs. Series that nobody else follows leave the list of what is polled within a day; their chapters stay in the library.")
 	}
 	return ""
 }
@@ -92,57 +93,57 @@ func (s *Server) people(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v.Said = peopleSaid(r.URL.Query().Get("said"))
+	v.Said = s.say(r.Context()).peopleSaid(r.URL.Query().Get("said"))
 	s.render(w, r, http.StatusOK, "people", v)
 	return nil
 }
 
 func (s *Server) peopleView(r *http.Request) (peopleView, error) {
-	v := peopleView{Frame: s.frame(r, "People", "people"), TypedRole: account.Member}
+	v := peopleView{say: s.say(r.Context()), Frame: s.frame(r, s.say(r.Context()).T("People"), "people"), TypedRole: account.Member}
 	people, err := s.Accounts.People(r.Context())
 	if err != nil {
 		return v, err
 	}
 	now := time.Now()
 	for _, p := range people {
-		v.People = append(v.People, personRowOf(p, who(r).ID, now))
+		v.People = append(v.People, s.say(r.Context()).personRowOf(p, who(r).ID, now))
 	}
 	return v, s.guestLimits(r, v.People)
 }
 
-func personRowOf(p account.Person, you int64, now time.Time) personRow {
+func (t tongue) personRowOf(p account.Person, you int64, now time.Time) personRow {
 	row := personRow{
-		ID: p.ID, Name: p.Name, Initials: initials(p.Name), Role: p.Role, RoleName: upperFirst(p.Role), You: p.ID == you,
+		ID: p.ID, Name: p.Name, Initials: initials(p.Name), Role: p.Role, RoleName: t.role(p.Role), You: p.ID == you,
 		Invited: p.Invited, Disabled: !p.DisabledAt.IsZero(),
 	}
 	for _, role := range account.Roles() {
-		row.Roles = append(row.Roles, roleChoice{Role: role, Name: upperFirst(role), Chosen: role == p.Role})
+		row.Roles = append(row.Roles, roleChoice{Role: role, Name: t.role(role), Chosen: role == p.Role})
 	}
 	switch {
 	case row.Disabled:
-		row.State, row.Meta = &pill{"lock", "Disabled", "quiet", ""}, "Kept out since "+Clock(p.DisabledAt, now)
+		row.State, row.Meta = &pill{"lock", t.T("Disabled"), "quiet", ""}, t.T("Kept out since %s", t.clock(p.DisabledAt, now))
 	case p.Invited && p.CodeFor != "":
-		row.State, row.Meta = &pill{"clock", "Invited", "info", ""}, "The code is good until "+Clock(p.CodeExpires, now)
+		row.State, row.Meta = &pill{"clock", t.T("Invited"), "info", ""}, t.T("The code is good until %s", t.clock(p.CodeExpires, now))
 	case p.Invited:
-		row.State, row.Meta = &pill{"warn", "Invitation over", "warn", ""}, "The code was not used in time"
+		row.State, row.Meta = &pill{"warn", t.T("Invitation over"), "warn", ""}, t.T("The code was not used in time")
 	case p.UsedAt.IsZero():
-		row.Meta = "Not signed in anywhere"
+		row.Meta = t.T("Not signed in anywhere")
 	default:
-		row.Meta = "Here " + ago(p.UsedAt, now)
+		row.Meta = t.T("Here %s", t.ago(p.UsedAt, now))
 	}
 	if p.IssuerOnly {
 		row.Meta += ". Has no password"
 	}
 	if p.CodeFor == account.Reset {
-		row.Meta += ". A code for a new password is good until " + Clock(p.CodeExpires, now)
+		row.Meta += ". " + t.T("A code for a new password is good until %s", t.clock(p.CodeExpires, now))
 	}
 	// What a lock is to others is seen by those who can explain it (S-080).
 	if p.Slowed > 0 {
-		row.State = &pill{"clock", "Slowed: too many wrong passwords", "warn", ""}
-		row.Meta += ". The next try counts in " + span(p.Slowed)
+		row.State = &pill{"clock", t.T("Slowed: too many wrong passwords"), "warn", ""}
+		row.Meta += ". " + t.T("The next try counts in %s", t.span(p.Slowed))
 	}
-	row.Takes = "This takes " + p.Name + "’s follows (" + count(p.Follows, "Series", "Series") + "), places (" +
-		count(p.Read, "chapter", "chapters") + "), sign-ins and keys, and cannot be undone. The library itself stays as it is."
+	row.Takes = t.T("This takes %s’s follows (%s), places (%s), sign-ins and keys, and cannot be undone. The library itself stays as it is.", p.Name,
+		t.T("%d Series", p.Follows), t.T("%d chapters", p.Read))
 	return row
 }
 
@@ -152,11 +153,11 @@ func (s *Server) refusePeople(w http.ResponseWriter, r *http.Request, err error)
 	var refused string
 	switch {
 	case errors.Is(err, account.ErrLast):
-		refused = "This is the last administrator who can sign in. Make somebody else one first."
+		refused = s.say(r.Context()).T("This is the last administrator who can sign in. Make somebody else one first.")
 	case errors.Is(err, account.ErrChanged):
-		refused = "Somebody else has changed this person meanwhile. Nothing was done; the list shows how it is now."
+		refused = s.say(r.Context()).T("Somebody else has changed this person meanwhile. Nothing was done; the list shows how it is now.")
 	case fault.Is(err, fault.NotFound):
-		refused = "This person is not here any more, or is disabled. Nothing was done."
+		refused = s.say(r.Context()).T("This person is not here any more, or is disabled. Nothing was done.")
 	default:
 		return err
 	}
@@ -179,9 +180,9 @@ func (s *Server) invite(w http.ResponseWriter, r *http.Request) error {
 	var problem string
 	switch {
 	case errors.Is(err, account.ErrName):
-		problem = nameProblem
+		problem = s.say(r.Context()).nameProblem()
 	case errors.Is(err, account.ErrTaken):
-		problem = "Somebody here has this name already."
+		problem = s.say(r.Context()).T("Somebody here has this name already.")
 	case errors.Is(err, account.ErrRole):
 		return invalid("a role")
 	case err != nil:
@@ -217,7 +218,7 @@ func (s *Server) showCode(w http.ResponseWriter, r *http.Request, in account.Inv
 		return err
 	}
 	link := forwarded.Origin(r) + basePath(r) + "/join#" + url.Values{"name": {in.Name}, "code": {in.Code}}.Encode()
-	v.Code = &shownCode{Name: in.Name, For: in.For, Code: in.Code, Link: link, Until: Clock(in.Expires, time.Now())}
+	v.Code = &shownCode{Name: in.Name, For: in.For, Code: in.Code, Link: link, Until: s.say(r.Context()).clock(in.Expires, time.Now())}
 	s.render(w, r, http.StatusOK, "people", v)
 	return nil
 }

@@ -77,17 +77,19 @@ func settingOf(site scraperclient.SiteSettings) siteSetting {
 func settingID(site string) string { return elementID("interval-", site) }
 
 // everyWords words an interval: "every hour", "every 12 hours", "every 7 days".
-func everyWords(d time.Duration) string {
+func (t tongue) everyWords(d time.Duration) string {
 	switch {
 	case d == time.Hour:
-		return "every hour"
+		return t.T("every hour")
 	case d > 48*time.Hour && d%(24*time.Hour) == 0:
-		return fmt.Sprintf("every %d days", int(d/(24*time.Hour)))
+		return t.T("every %d days", int(d/(24*time.Hour)))
 	case d < time.Hour:
-		return fmt.Sprintf("every %d minutes", int(d.Minutes()))
+		return t.T("every %d minutes", int(d.Minutes()))
 	}
-	return "every " + strconv.FormatFloat(d.Hours(), 'f', -1, 64) + " hours"
+	return t.T("every %s hours", strconv.FormatFloat(d.Hours(), 'f', -1, 64))
 }
+
+func everyWords(d time.Duration) string { return tongue{}.everyWords(d) }
 
 // setAdaptive switches whether quiet Series are read less often (A13).
 func (s *Server) setAdaptive(w http.ResponseWriter, r *http.Request) error {

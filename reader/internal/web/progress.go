@@ -29,11 +29,11 @@ type placeData struct {
 	When    string `json:"when"`
 }
 
-func placeOf(p progress.Place, now time.Time) placeData {
+func placeOf(say tongue, p progress.Place, now time.Time) placeData {
 	if !p.Begun {
 		return placeData{Page: -1}
 	}
-	return placeData{Page: p.Page, Finished: p.Finished, Version: p.ChangedAt.UnixMicro(), Device: p.Device, When: Clock(p.ChangedAt, now)}
+	return placeData{Page: p.Page, Finished: p.Finished, Version: p.ChangedAt.UnixMicro(), Device: p.Device, When: say.clock(p.ChangedAt, now)}
 }
 
 // saveProgress takes a place as JSON from the script, or as a form, which then
@@ -84,7 +84,7 @@ func (s *Server) saveProgress(w http.ResponseWriter, r *http.Request) error {
 		return redirect(w, r, fmt.Sprintf("/read/%d?page=%d", id, *m.Page+1))
 	}
 	w.Header().Set("Content-Type", "application/json")
-	return json.NewEncoder(w).Encode(placeOf(place, time.Now()))
+	return json.NewEncoder(w).Encode(placeOf(s.say(r.Context()), place, time.Now()))
 }
 
 // setFinished marks the chapters of a Series that are ticked read or unread, and

@@ -43,7 +43,8 @@ type readView struct {
 	Known int64
 	// Further is the page, from 1, at which the person is on another device, 0 where
 	// that is not further than the page shown.
-	Further       int
+	Further int
+	// FurtherDevice is that device in words.
 	FurtherDevice string
 
 	nextID          int64
@@ -108,9 +109,10 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	say := s.say(ctx)
 	id, book, title, books, at := o.book.ID, o.book, o.title, o.books, o.at
 	v := readView{
-		Name: title.Name, Chapter: upperFirst(chapterName(book.Number, "")), EndOf: chapterName(book.Number, book.Name), Credit: title.License, Back: seriesAddress(title.ID),
+		Name: title.Name, Chapter: upperFirst(say.chapterName(book.Number, "")), EndOf: say.chapterName(book.Number, book.Name), Credit: title.License, Back: seriesAddress(title.ID),
 		UserID: who(r).ID, BookID: id, TitleID: title.ID, SaveTo: "/read/" + strconv.FormatInt(id, 10) + "/progress",
 	}
 	switch {
@@ -119,21 +121,21 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) error {
 	case book.Name != "":
 		v.Chapter += " · " + book.Name
 	}
-	v.Title = title.Name + ", " + chapterName(book.Number, book.Name)
+	v.Title = say.T("%s, %s", title.Name, say.chapterName(book.Number, book.Name))
 	list, err := s.pagesOf(ctx, book)
 	switch {
 	case book.Unreadable():
-		why := refusalOf(book.Why)
-		v.Problem = why.Text + " " + why.Next + " Your place in it is kept."
+		why := say.refusalOf(book.Why)
+		v.Problem = why.Text + " " + why.Next + " " + say.T("Your place in it is kept.")
 	case !book.Here():
-		v.Problem = "Its file is gone from the library. Your place in it is kept, and it can be read again when the file is back."
+		v.Problem = say.T("Its file is gone from the library. Your place in it is kept, and it can be read again when the file is back.")
 	case fault.Is(err, fault.Storage):
-		v.Problem = "The file of this chapter cannot be read just now. The disk may be away; your place in it is kept."
+		v.Problem = say.T("The file of this chapter cannot be read just now. The disk may be away; your place in it is kept.")
 	case unreadable.Of(err) != "":
-		why := refusalOf(unreadable.Of(err))
+		why := say.refusalOf(unreadable.Of(err))
 		v.Problem = why.Text + " " + why.Next
 	case fault.Is(err, fault.Page), fault.Is(err, fault.Parser), fault.Is(err, fault.Invalid):
-		v.Problem = "The file of this chapter is damaged."
+		v.Problem = say.T("The file of this chapter is damaged.")
 	case err != nil:
 		return err
 	}
@@ -152,7 +154,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := v.open(r, book, books[at].Place, list, set); err != nil {
+	if err := v.open(say, r, book, books[at].Place, list, set); err != nil {
 		return err
 	}
 	s.render(w, r, http.StatusOK, "read", v)
@@ -160,9 +162,9 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) error {
 }
 
 // open decides which page is shown first.
-func (v *readView) open(r *http.Request, book catalog.Book, place progress.Place, list []catalog.Page, set reading.Settings) error {
+func (v *readView) open(say tongue, r *http.Request, book catalog.Book, place progress.Place, list []catalog.Page, set reading.Settings) error {
 	data := readData{
-		User: who(r).ID, Book: book.ID, Title: book.TitleID, File: short(book.Fingerprint), Place: placeOf(place, time.Now()), Device: device(r.UserAgent()), Settings: readingOf(set),
+		User: who(r).ID, Book: book.ID, Title: book.TitleID, File: short(book.Fingerprint), Place: placeOf(say, place, time.Now()), Device: device(r.UserAgent()), Settings: readingOf(set),
 		Ahead: []string{},
 	}
 	v.Direction = set.Direction
@@ -193,7 +195,7 @@ func (v *readView) open(r *http.Request, book catalog.Book, place progress.Place
 	}
 	v.Known = data.Place.Version
 	if place.Begun && !place.Finished && place.Page > page {
-		v.Further, v.FurtherDevice = place.Page+1, place.Device
+		v.Further, v.FurtherDevice = place.Page+1, say.onDevice(place.Device)
 	}
 	text, err := json.Marshal(data)
 	if err != nil {

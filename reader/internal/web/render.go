@@ -2,9 +2,11 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"html/template"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -37,6 +39,8 @@ type Frame struct {
 	Guest bool
 	// PlainHTTP says to those who can change it that pages come without encryption.
 	PlainHTTP bool
+	// InEnglish is true for a page that is not worded in the person's language yet.
+	InEnglish bool
 	// Live is the address of the page's event stream, "" for none.
 	Live string
 }
@@ -49,28 +53,35 @@ type scraperLine struct {
 }
 
 func (s *Server) frame(r *http.Request, title, place string) Frame {
-	u := who(r)
+	u, say := who(r), s.say(r.Context())
 	return Frame{
-		Running: runningOf(u, s.Scraper.Presence()),
-		Title:   title, Place: place, Theme: theme(r), Person: u.Name, Initials: initials(u.Name), UserID: u.ID,
-		Scraper: lineOf(s.Scraper.Presence(), time.Now()), Now: time.Now(),
+		InEnglish: say.in().Tag() != "en" && inEnglish(place),
+		Running:   runningOf(say, u, s.Scraper.Presence()),
+		Title:     title, Place: place, Theme: theme(r), Person: u.Name, Initials: initials(u.Name), UserID: u.ID,
+		Scraper: say.scraperLine(s.Scraper.Presence(), time.Now()), Now: time.Now(),
 		Guest: u.Role == account.Guest, PlainHTTP: u.Role == account.Administrator && s.plainHTTP(r),
 	}
 }
 
-func lineOf(p scraperclient.Presence, now time.Time) scraperLine {
+// inEnglish reports whether a place is one of those that only English has words for:
+// the pages of those who run Mangrove.
+func inEnglish(place string) bool {
+	return slices.Contains([]string{"scraper", "incidents", "health"}, place)
+}
+
+func (t tongue) scraperLine(p scraperclient.Presence, now time.Time) scraperLine {
 	if p.Away {
-		return scraperLine{Away: true, Tone: "warn", Text: "Scraper: unreachable", Sub: "since " + Clock(p.Since, now)}
+		return scraperLine{Away: true, Tone: "warn", Text: t.T("Scraper: unreachable"), Sub: t.T("since %s", t.clock(p.Since, now))}
 	}
-	l := scraperLine{Tone: "ok", Text: "Scraper is working", Sub: "nothing to do just now"}
+	l := scraperLine{Tone: "ok", Text: t.T("Scraper is working"), Sub: t.T("nothing to do just now")}
 	if p.Status == nil {
 		return l
 	}
 	switch n := p.Status.DownloadsRunning; {
 	case n > 0:
-		l.Sub = count(n, "download running", "downloads running")
+		l.Sub = t.T("%d downloads running", n)
 	case p.Status.JobsOutstanding > 0:
-		l.Sub = count(p.Status.JobsOutstanding, "download waiting", "downloads waiting")
+		l.Sub = t.T("%d downloads waiting", p.Status.JobsOutstanding)
 	}
 	return l
 }
@@ -98,43 +109,75 @@ func initials(name string) string {
 	return string(out[:min(2, len(out))])
 }
 
-func (s *Server) loadTemplates() (*template.Template, error) {
-	return template.New("").Funcs(template.FuncMap{
-		"asset":  func(name string) string { return s.assets[name].address },
-		"clock":  Clock,
-		"moment": Moment,
-		"exact":  func(t time.Time) string { return t.Format(time.RFC3339) },
-		"count":  count,
-		"path":   url.PathEscape,
-		"add":    func(a, b int) int { return a + b },
-		// problem is what is wrong with a field, with the id that the field names.
-		"problem": func(id, text string) map[string]string { return map[string]string{"ID": id, "Text": text} },
-	}).ParseFS(templateFiles, "templates/*.html")
+// loadTemplates reads the templates once for each language, so that none has to be
+// told in which it speaks.
+func (s *Server) loadTemplates() (map[string]*template.Template, error) {
+	keys, err := scriptKeys()
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]*template.Template{}
+	for _, p := range s.languages.All() {
+		t := tongue{p}
+		words, err := p.Words(keys)
+		if err != nil {
+			return nil, err
+		}
+		all[p.Tag()], err = template.New("").Funcs(template.FuncMap{
+			"asset":  func(name string) string { return s.assets[name].address },
+			"clock":  Clock,
+			"moment": Moment,
+			"exact":  func(t time.Time) string { return t.Format(time.RFC3339) },
+			"count":  count,
+			"path":   url.PathEscape,
+			"add":    func(a, b int) int { return a + b },
+			// problem is what is wrong with a field, with the id that the field names.
+			"problem": func(id, text string) map[string]string { return map[string]string{"ID": id, "Text": text} },
+			// What is said in the language of the page: t words a message, name is text
+			// from outside, when is clock, tongue the language itself, and scriptWords
+			// is for the scripts.
+			"t":           t.inPage,
+			"name":        t.name,
+			"when":        t.clock,
+			"tongue":      t.in,
+			"scriptWords": func() string { return words },
+		}).ParseFS(templateFiles, "templates/*.html")
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // render executes the whole template before a byte is sent: a page is complete
 // or it is a failure page.
 func (s *Server) render(w http.ResponseWriter, r *http.Request, code int, name string, data any) {
-	page, err := s.draw(name, data)
+	ctx := context.Background()
+	if r != nil {
+		ctx = r.Context()
+	}
+	page, err := s.draw(ctx, name, data)
 	if err != nil {
 		s.Log.Error("a page could not be made", zap.String("page", name), zap.Error(err))
-		s.plain(w, http.StatusInternalServerError, "Mangrove failed to make this page; its log says why.")
+		s.plain(w, http.StatusInternalServerError, s.say(ctx).T("Mangrove failed to make this page; its log says why."))
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Add("Vary", "Accept-Language")
+	w.Header().Set("Content-Language", s.say(ctx).in().Tag())
 	w.WriteHeader(code)
 	if r == nil || r.Method != http.MethodHead {
 		_, _ = w.Write(page)
 	}
 }
 
-// draw executes one template. Text from outside may hold marks that turn or
+// draw executes one template in the language of whoever it is for. Text from outside may hold marks that turn or
 // hide what stands around it (and so does no template of ours): they are taken
 // out here, once, for every page and every live piece. The escaping of HTML is
 // the templates' own work.
-func (s *Server) draw(name string, data any) ([]byte, error) {
+func (s *Server) draw(ctx context.Context, name string, data any) ([]byte, error) {
 	var out bytes.Buffer
-	if err := s.templates.ExecuteTemplate(&out, name, data); err != nil {
+	if err := s.templates[s.say(ctx).in().Tag()].ExecuteTemplate(&out, name, data); err != nil {
 		return nil, err
 	}
 	clean := bytes.Map(func(r rune) rune {

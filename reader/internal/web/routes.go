@@ -114,6 +114,7 @@ func (s *Server) routes() []route {
 		{"GET " + eventsPath, user, s.events},
 		{"GET /me", own, s.me},
 		{"POST /me/name", self, s.rename},
+		{"POST /language", own, s.setLanguage},
 		{"POST /me/password", self, s.changePassword},
 		{"POST /me/link", self, s.link},
 		{"POST /me/unlink", self, s.unlink},
@@ -185,6 +186,7 @@ func (s *Server) routes() []route {
 // asked, so that the failure can be a page of theirs.
 func (s *Server) serve(rt route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		r = s.asked(r)
 		defer func() {
 			// One page's fault is one page's failure, in one log line.
 			if p := recover(); p != nil {
@@ -208,7 +210,7 @@ func (s *Server) admit(rt route, w http.ResponseWriter, r *http.Request) (_ *htt
 		return r, true, nil
 	}
 	if since, down := s.Database.Down(); down {
-		s.databaseAway(w, since)
+		s.databaseAway(w, r, since)
 		return r, false, nil
 	}
 	claimed, err := s.isClaimed(r)
@@ -216,7 +218,7 @@ func (s *Server) admit(rt route, w http.ResponseWriter, r *http.Request) (_ *htt
 		return r, false, err
 	}
 	if !claimed && !s.mayClaim(r) {
-		s.render(w, r, http.StatusForbidden, "claim-elsewhere", gatePage{Title: "Not claimed yet", Theme: theme(r)})
+		s.render(w, r, http.StatusForbidden, "claim-elsewhere", gatePage{Title: s.say(r.Context()).T("Not claimed yet"), Theme: theme(r)})
 		return r, false, nil
 	}
 	if rt.access == public {

@@ -39,15 +39,16 @@ type running struct {
 	Failing, Lanes int
 	// Ready are Jobs that wait for a word, Quarantined those set aside.
 	Ready, Quarantined int
+	say                tongue
 }
 
 // runningOf counts from the last known status. While the scraper is away
 // nothing is known, so nothing is counted.
-func runningOf(u account.User, p scraperclient.Presence) *running {
+func runningOf(say tongue, u account.User, p scraperclient.Presence) *running {
 	if u.Role != account.Administrator {
 		return nil
 	}
-	r := &running{}
+	r := &running{say: say}
 	if p.Away || p.Status == nil {
 		return r
 	}
@@ -83,17 +84,17 @@ func navCountIDs() []string {
 
 // Count words the count for the element with this id; Text is "" at zero.
 func (r running) Count(id string) navCount {
-	c, n := navCount{ID: id, Says: " Series failing", Tone: "tone-bad"}, r.Failing
+	c, n := navCount{ID: id, Says: " " + r.say.T("Series failing"), Tone: "tone-bad"}, r.Failing
 	switch {
 	case strings.HasSuffix(id, "-lanes"):
-		c.Says, n = " needing a person", r.Lanes
+		c.Says, n = " "+r.say.T("needing a person"), r.Lanes
 	case strings.HasSuffix(id, "-scraper") && r.Quarantined > 0:
-		c.Says, n = " downloads quarantined or waiting for your word", r.Quarantined+r.Ready
+		c.Says, n = " "+r.say.T("downloads quarantined or waiting for your word"), r.Quarantined+r.Ready
 	case strings.HasSuffix(id, "-scraper"):
-		c.Says, c.Tone, n = " downloads waiting for your word", "", r.Ready
+		c.Says, c.Tone, n = " "+r.say.T("downloads waiting for your word"), "", r.Ready
 	}
 	if n > 0 {
-		c.Text = thousands(n)
+		c.Text = r.say.number(n)
 	}
 	return c
 }
@@ -102,10 +103,10 @@ func (r running) Count(id string) navCount {
 func (r running) Stopped() string {
 	var text string
 	if r.Failing > 0 {
-		text = count(r.Failing, "Series has stopped updating.", "Series have stopped updating.")
+		text = r.say.T("%d Series have stopped updating.", r.Failing)
 	}
 	if r.Lanes > 0 {
-		text += " " + count(r.Lanes, "Site is not asked until a person looks.", "Sites are not asked until a person looks.")
+		text += " " + r.say.T("%d Sites are not asked until a person looks.", r.Lanes)
 	}
 	return strings.TrimSpace(text)
 }
@@ -115,15 +116,6 @@ func (r running) Stopped() string {
 func elementID(prefix string, parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return prefix + hex.EncodeToString(sum[:6])
-}
-
-// dated is Clock with the time of day where Clock says only the day.
-func dated(t, now time.Time) string {
-	c := Clock(t, now)
-	if t.IsZero() || strings.Contains(c, ":") {
-		return c
-	}
-	return c + t.Local().Format(", 15:04")
 }
 
 // plainKey reports whether a Site's key can be typed as it is.

@@ -20,19 +20,19 @@ import (
 func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	v := searchView{Query: strings.TrimSpace(strings.ToValidUTF8(q.Get("q"), ""))}
-	v.Frame = s.frame(r, "Search", "search")
+	v.Frame = s.frame(r, s.say(r.Context()).T("Search"), "search")
 	if address, ok := asAddress(v.Query); ok && !v.Guest {
 		return redirect(w, r, addAddress(address, ""))
 	}
 	if utf8.RuneCountInString(v.Query) > scraperclient.MaxQuery {
-		v.Problem = "That is too long to search for: at most " + thousands(scraperclient.MaxQuery) + " characters."
+		v.Problem = s.say(r.Context()).T("That is too long to search for: at most %d characters.", scraperclient.MaxQuery)
 	} else if v.Query != "" {
 		cards, err := s.Shelves.Find(r.Context(), who(r).ID, v.Query)
 		if err != nil {
 			return err
 		}
 		for _, c := range cards {
-			v.Shelf = append(v.Shelf, tileOf(c))
+			v.Shelf = append(v.Shelf, s.say(r.Context()).tileOf(c))
 		}
 	}
 	// A link on somebody else's page asks no Site by itself.
@@ -73,7 +73,7 @@ func (s *Server) groups(r *http.Request, v *searchView, chosen string) error {
 		if v.Query == "" || v.Problem != "" {
 			continue
 		}
-		g := groupOf(l, v.Query, now)
+		g := s.say(r.Context()).groupOf(l, v.Query, now)
 		if l.Site == chosen && g.Fetch != "" {
 			if g, err = s.searched(r, l, v.Query); err != nil {
 				return err
@@ -81,7 +81,7 @@ func (s *Server) groups(r *http.Request, v *searchView, chosen string) error {
 		}
 		v.Groups = append(v.Groups, g)
 	}
-	v.Mute, v.Muted, v.Open = sitesOf(mute), len(mute) > 1, sitesOf(open)
+	v.Mute, v.Open = s.say(r.Context()).join(mute), s.say(r.Context()).join(open)
 	return nil
 }
 
@@ -114,7 +114,7 @@ func (s *Server) searchSite(w http.ResponseWriter, r *http.Request) error {
 	if i >= 0 {
 		lane = lanes.Lanes[i]
 	}
-	g := groupOf(lane, query, time.Now())
+	g := s.say(r.Context()).groupOf(lane, query, time.Now())
 	switch {
 	case err != nil:
 		g.away(s.Scraper.Presence(), time.Now())
@@ -130,7 +130,7 @@ func (s *Server) searchSite(w http.ResponseWriter, r *http.Request) error {
 // searched asks one Site, within the person's limit, and words what came of it.
 func (s *Server) searched(r *http.Request, lane scraperclient.LaneDetail, query string) (siteGroup, error) {
 	now := time.Now()
-	g := groupOf(lane, query, now)
+	g := s.say(r.Context()).groupOf(lane, query, now)
 	if err := s.costlyCall(r); err != nil {
 		g.tooMany(err)
 		return g, nil

@@ -21,16 +21,16 @@ type searchView struct {
 	Groups []siteGroup
 	// Open and Mute are the Sites that can be searched and that cannot.
 	Open, Mute string
-	// Muted is true when Mute names several.
-	Muted bool
-	Away  bool
+	Away       bool
 }
 
 // siteGroup is one Site on the search page. It is an element of its own, which
 // the script replaces where it stands.
 type siteGroup struct {
 	ID, Name, Query string
-	State           pill
+	// say is the language of who searches.
+	say   tongue
+	State pill
 	// Ask is the address that searches the Site, with the word for it; Fetch is
 	// the same for the script, "" while the Site is not to be asked.
 	Ask, Word, Fetch string
@@ -65,10 +65,10 @@ func searchAddress(query, site string) string {
 func groupID(site string) string { return elementID("found-", site) }
 
 // groupOf is the group of a Site that has not been asked: ready to be, or why not.
-func groupOf(l scraperclient.LaneDetail, query string, now time.Time) siteGroup {
+func (t tongue) groupOf(l scraperclient.LaneDetail, query string, now time.Time) siteGroup {
 	g := siteGroup{
-		ID: groupID(l.Site), Name: laneName(l.Lane), Query: query, State: pill{"clock", "Not asked yet", "quiet", ""},
-		Ask: searchAddress(query, l.Site), Word: "Search " + laneName(l.Lane), Start: true,
+		say: t, ID: groupID(l.Site), Name: laneName(l.Lane), Query: query, State: pill{"clock", t.T("Not asked yet"), "quiet", ""},
+		Ask: searchAddress(query, l.Site), Word: t.T("Search %s", laneName(l.Lane)), Start: true,
 		Fetch: "/search/site/" + url.PathEscape(l.Site) + "?" + url.Values{"q": {query}}.Encode(),
 	}
 	if l.Circuit != "" && l.Circuit != "closed" {
@@ -79,51 +79,51 @@ func groupOf(l scraperclient.LaneDetail, query string, now time.Time) siteGroup 
 
 // rests words a Site that is not asked as usual.
 func (g *siteGroup) rests(l scraperclient.LaneDetail, now time.Time) {
-	item, ok := laneItem(l, now)
+	item, ok := g.say.laneHeading(l, now)
 	if !ok {
 		return
 	}
-	p := circuitWords(l.Lane, now)
-	g.Start, g.Fetch, g.Ask, g.State = false, "", "", pill{p.Icon, "Not asked", p.Tone, ""}
+	p := g.say.circuitWords(l.Lane, now)
+	g.Start, g.Fetch, g.Ask, g.State = false, "", "", pill{p.Icon, g.say.T("Not asked"), p.Tone, ""}
 	item.Heading = strings.TrimSuffix(item.Heading, ".")
-	item.Text = "It was not searched; the others do not wait for it. What you follow there is in your library as always."
+	item.Text = g.say.T("It was not searched; the others do not wait for it. What you follow there is in your library as always.")
 	switch {
 	case l.RetryAfter.After(now):
-		item.Text = "It asked for quiet until " + Clock(l.RetryAfter, now) + ", so it was not searched. What you follow there is in your library as always."
+		item.Text = g.say.T("It asked for quiet until %s, so it was not searched. What you follow there is in your library as always.", g.say.clock(l.RetryAfter, now))
 	case l.Circuit == "open" && l.CircuitUntil.After(now):
-		item.Text = "It has not answered since " + Clock(l.CircuitSince, now) + " and is tried again after " + Clock(l.CircuitUntil, now) + ". " + item.Text
+		item.Text = g.say.T("It has not answered since %s and is tried again after %s.", g.say.clock(l.CircuitSince, now), g.say.clock(l.CircuitUntil, now)) + " " + item.Text
 	}
 	g.Notice = &item
 }
 
-func (g *siteGroup) say(icon, word, tone, text string) {
-	g.State, g.Text, g.Word, g.Start = pill{icon, word, tone, ""}, text, "Try again", false
+func (g *siteGroup) stands(icon, word, tone, text string) {
+	g.State, g.Text, g.Word, g.Start = pill{icon, word, tone, ""}, text, g.say.T("Try again"), false
 }
 
 // found takes what the Site found.
 func (g *siteGroup) found(list []scraperclient.Series, cards map[scraperclient.Key]catalog.Card) {
 	if len(list) == 0 {
-		g.say("search", "Nothing found", "quiet", g.Name+" finds nothing called “"+g.Query+"”. The title in its own script, or one word of it, may do better.")
+		g.stands("search", g.say.T("Nothing found"), "quiet", g.say.T("%s finds nothing called “%s”. The title in its own script, or one word of it, may do better.", g.Name, g.Query))
 		g.Ask = ""
 		return
 	}
-	g.say("check", thousands(len(list))+" found", "ok", "")
+	g.stands("check", g.say.T("%d found", len(list)), "ok", "")
 	g.Ask = ""
 	for _, s := range list {
-		g.Rows = append(g.Rows, foundRowOf(s, cards))
+		g.Rows = append(g.Rows, g.say.foundRowOf(s, cards))
 	}
 	if len(g.Rows) > foundShown+2 {
 		g.Rows, g.More = g.Rows[:foundShown], g.Rows[foundShown:]
 	}
 }
 
-func foundRowOf(s scraperclient.Series, cards map[scraperclient.Key]catalog.Card) foundRow {
+func (t tongue) foundRowOf(s scraperclient.Series, cards map[scraperclient.Key]catalog.Card) foundRow {
 	row := foundRow{Name: clipTitle(nameOf(s))}
-	parts := []string{s.NativeTitle, byLine(s.Authors), s.Status}
+	parts := []string{s.NativeTitle, t.byLine(s.Authors), t.status(s.Status)}
 	if c, ok := cards[s.Key]; ok {
-		t := tileOf(c)
-		row.Open, row.Cover, row.Following = t.Href, t.Cover, c.Following
-		parts = append(parts, lowerFirst(t.Meta))
+		here := t.tileOf(c)
+		row.Open, row.Cover, row.Following = here.Href, here.Cover, c.Following
+		parts = append(parts, lowerFirst(here.Meta))
 	} else if webAddress(s.URL) != "" {
 		row.Follow = addAddress(s.URL, row.Name)
 	}
@@ -145,38 +145,38 @@ func (g *siteGroup) failed(err error, l scraperclient.LaneDetail, p scraperclien
 	closed := l.Circuit == "" || l.Circuit == "closed"
 	switch class := fault.Of(err); {
 	case errors.Is(err, scraperclient.ErrNotSearchable), class == fault.NotFound:
-		g.say("search", "Cannot be searched", "quiet", g.Name+" has no search that Mangrove can read. Paste the address of the Series instead.")
+		g.stands("search", g.say.T("Cannot be searched"), "quiet", g.say.T("%s has no search that Mangrove can read. Paste the address of the Series instead.", g.Name))
 		g.Ask, g.Fetch = "", ""
 	case class == fault.Away || p.Away:
 		g.away(p, now)
 	case (class == fault.Access || class == fault.Network) && !closed:
 		g.rests(l, now)
 	case class == fault.Access:
-		g.say("lock", "Refused", "bad", g.Name+" refused this search just now. Nothing is held against its Series.")
+		g.stands("lock", g.say.T("Refused"), "bad", g.say.T("%s refused this search just now. Nothing is held against its Series.", g.Name))
 	case class == fault.Network:
-		g.say("unplug", "Could not be asked", "warn", g.Name+" could not be reached just now. The others do not wait for it.")
+		g.stands("unplug", g.say.T("Could not be asked"), "warn", g.say.T("%s could not be reached just now. The others do not wait for it.", g.Name))
 	case class == fault.Stall:
-		g.say("clock", "Timed out", "warn", g.Name+" did not answer in time. The others did not wait for it.")
+		g.stands("clock", g.say.T("Timed out"), "warn", g.say.T("%s did not answer in time. The others did not wait for it.", g.Name))
 	case class == fault.Invalid:
-		g.say("warn", "Not understood", "warn", g.Name+" cannot search for this. Try fewer or other words.")
+		g.stands("warn", g.say.T("Not understood"), "warn", g.say.T("%s cannot search for this. Try fewer or other words.", g.Name))
 	default:
-		g.say("puzzle", "Not understood", "warn", "Mangrove does not understand what "+g.Name+" answered. The scraper’s log says why.")
+		g.stands("puzzle", g.say.T("Not understood"), "warn", g.say.T("Mangrove does not understand what %s answered. The scraper’s log says why.", g.Name))
 	}
 }
 
 func (g *siteGroup) away(p scraperclient.Presence, now time.Time) {
-	word := "Scraper: unreachable"
+	word := g.say.T("Scraper: unreachable")
 	if p.Away {
-		word += " since " + Clock(p.Since, now)
+		word = g.say.T("Scraper: unreachable since %s", g.say.clock(p.Since, now))
 	}
-	g.say("unplug", word, "warn", "Only the library can be searched until it is back.")
+	g.stands("unplug", word, "warn", g.say.T("Only the library can be searched until it is back."))
 }
 
 func (g *siteGroup) tooMany(err error) {
-	text := "You have asked for many things just now."
+	text := g.say.T("You have asked for many things just now.")
 	var tooMany *account.TooManyError
 	if errors.As(err, &tooMany) {
-		text = "You have asked for many things just now. It can be searched in " + seconds(tooMany.Wait) + "."
+		text = g.say.T("You have asked for many things just now. It can be searched in %s.", g.say.seconds(tooMany.Wait))
 	}
-	g.say("clock", "Not asked yet", "quiet", text)
+	g.stands("clock", g.say.T("Not asked yet"), "quiet", text)
 }

@@ -29,6 +29,8 @@ type seriesKnown struct {
 	Proposal *proposal
 	// Runs is true for those who may move a Series, Reads for those who only read.
 	Runs, Reads bool
+	// say is the language of who looks.
+	say tongue
 }
 
 // seriesPage answers a title of the catalog.
@@ -78,7 +80,7 @@ func (s *Server) showSeries(w http.ResponseWriter, r *http.Request, key scraperc
 // the catalog nor the scraper nor a follow knows is one. state spares asking
 // the scraper when its word is at hand.
 func (s *Server) know(ctx context.Context, u account.User, key scraperclient.Key, state *scraperclient.State) (seriesKnown, error) {
-	k := seriesKnown{Key: key, State: state, Runs: u.Role == account.Administrator, Reads: u.Role == account.Guest}
+	k := seriesKnown{say: s.say(ctx), Key: key, State: state, Runs: u.Role == account.Administrator, Reads: u.Role == account.Guest}
 	t, err := s.Shelves.TitleByKey(ctx, key)
 	switch {
 	case err == nil:

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -88,7 +87,7 @@ type goLink struct{ Href, Label string }
 const localSite = "local"
 
 func (k seriesKnown) view(now time.Time) seriesView {
-	v := seriesView{Key: k.Key, Path: siteAddress(k.Key), Name: k.name(), Following: k.Wish != nil && !k.Reads, Reads: k.Reads, First: firstSoon}
+	v := seriesView{Key: k.Key, Path: siteAddress(k.Key), Name: k.name(), Following: k.Wish != nil && !k.Reads, Reads: k.Reads, First: k.say.firstSoon()}
 	if k.Wish != nil {
 		v.Download = k.Wish.Download
 	}
@@ -99,26 +98,26 @@ func (k seriesKnown) view(now time.Time) seriesView {
 		v.Move = moveAddress(k.Key, "")
 	}
 	rows := k.rows(now)
-	v.Volumes = volumesOf(rows)
-	v.Coverage = coverageOf(rows)
+	v.Volumes = k.say.volumesOf(rows)
+	v.Coverage = k.say.coverageOf(rows)
 	for _, r := range rows {
 		if r.Here && !r.Finished {
 			v.Unread++
 		}
 	}
 	if next, ok := progress.Resume(k.Books); ok {
-		v.Go = goOn(next)
+		v.Go = k.say.goOn(next)
 	}
 	if k.Presence.Away {
-		v.Away = &awayNotice{Since: Clock(k.Presence.Since, now)}
+		v.Away = &awayNotice{Since: k.say.clock(k.Presence.Since, now)}
 		if !k.Presence.LastAnswer.IsZero() {
-			v.Away.LastKnown = Clock(k.Presence.LastAnswer, now)
+			v.Away.LastKnown = k.say.clock(k.Presence.LastAnswer, now)
 		}
-		v.NextPoll = "when the scraper is back"
+		v.NextPoll = k.say.T("when the scraper is back")
 		return v
 	}
 	if k.State != nil && !v.Local {
-		v.Covers = coversWords(k.State.Chapters, v.Coverage.Have)
+		v.Covers = k.say.coversWords(k.State.Chapters, v.Coverage.Have)
 		k.running(&v, now)
 	}
 	return v
@@ -126,7 +125,7 @@ func (k seriesKnown) view(now time.Time) seriesView {
 
 // coversWords says what the Site lists and what the library has: an observation
 // of its own, whatever the Job says (JOB-8). Where they agree it says nothing.
-func coversWords(chapters []scraperclient.Chapter, have int) string {
+func (t tongue) coversWords(chapters []scraperclient.Chapter, have int) string {
 	listed, aside := 0, 0
 	for _, c := range chapters {
 		if c.GoneSince.IsZero() {
@@ -139,11 +138,10 @@ func coversWords(chapters []scraperclient.Chapter, have int) string {
 	if listed == have && aside == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("The Site lists %s, the library has %s", thousands(listed), thousands(have))
 	if aside > 0 {
-		text += fmt.Sprintf("; %s set aside", thousands(aside))
+		return t.T("The Site lists %d, the library has %d; %d set aside.", listed, have, aside)
 	}
-	return text + "."
+	return t.T("The Site lists %d, the library has %d.", listed, have)
 }
 
 // describe takes what the Site says, from the scraper or else from the catalog.
@@ -151,7 +149,7 @@ func (k seriesKnown) describe(v *seriesView) {
 	if t := k.Title; t != nil {
 		v.Known = true
 		v.Native, v.Description, v.Tags, v.SiteURL, v.SiteName = t.NativeName, t.Description, t.Tags, t.URL, t.SiteName
-		v.Credit, v.By = t.License, by(t.Authors, t.Status, t.SiteName)
+		v.Credit, v.By = t.License, k.say.by(t.Authors, t.Status, t.SiteName)
 		version := ""
 		for _, b := range k.Books {
 			if b.Here() {
@@ -167,7 +165,7 @@ func (k seriesKnown) describe(v *seriesView) {
 		s := k.State.Series
 		v.Known = true
 		v.Native, v.Description, v.Tags, v.SiteURL, v.SiteName = s.NativeTitle, s.Description, s.Tags, s.URL, s.SiteName
-		v.Credit, v.By = s.License, by(s.Authors, s.Status, s.SiteName)
+		v.Credit, v.By = s.License, k.say.by(s.Authors, s.Status, s.SiteName)
 		if v.Cover == "" && s.HasCover {
 			v.Cover = siteCoverAddress(k.Key)
 		}
@@ -180,132 +178,118 @@ func (k seriesKnown) describe(v *seriesView) {
 	}
 }
 
-func by(authors []string, status, site string) string {
-	var parts []string
-	if line := byLine(authors); line != "" {
-		parts = append(parts, line)
-	}
-	if status != "" {
-		parts = append(parts, status)
-	}
-	if site != "" {
-		parts = append(parts, "on "+site)
-	}
-	return upperFirst(strings.Join(parts, " · "))
-}
-
 // running words what the scraper does about the Series.
 func (k seriesKnown) running(v *seriesView, now time.Time) {
-	st := k.State
-	if p, ok := laneTrouble(st.Lane, now); ok {
+	st, say := k.State, k.say
+	if p, ok := say.laneTrouble(st.Lane, now); ok {
 		v.Trouble = &p
 	}
 	job := st.Job
 	if job != nil {
-		p := jobWords(job, now)
-		v.Job, v.JobLine = &p, jobLine(job, now)
+		p := say.jobWords(job, now)
+		v.Job, v.JobLine = &p, say.jobLine(job, now)
 		if k.Runs {
 			v.JobHref = jobAddress(job.ID)
 		}
 	}
 	if !st.MovedAt.IsZero() {
-		v.Moved = movedWords(st.MovedAt, now)
+		v.Moved = say.movedWords(st.MovedAt, now)
 	}
-	v.Proposal = k.Proposal.notice(k.Key, v.SiteName, k.Runs)
+	v.Proposal = k.Proposal.notice(say, k.Key, v.SiteName, k.Runs)
 	switch {
 	case st.Failure != nil:
-		p := failureWords(st.Failure, now)
+		p := say.failureWords(st.Failure, now)
 		v.Pill = &p
-		v.Failing = &failingNotice{pill: p, Heading: failureTells(st.Failure, v.SiteName), Text: failingText(st, v.Coverage.Have, now)}
+		v.Failing = &failingNotice{pill: p, Heading: say.failureTells(st.Failure, v.SiteName), Text: say.failingText(st, v.Coverage.Have, now)}
 		if v.Moved != "" {
 			// Which of the two Sites answered last is not known.
 			v.Failing.Heading = p.Word
 		}
 	case v.Moved != "" && v.Trouble == nil:
-		v.Pill = &pill{"clock", "Moved, not read there yet", "quiet", ""}
+		v.Pill = &pill{"clock", say.T("Moved, not read there yet"), "quiet", ""}
 	case v.Trouble != nil:
 		v.Pill = v.Trouble
 	case job != nil && (job.State == "downloading" || job.State == "quarantined" || job.State == "retry_wait"):
 		v.Pill = v.Job
 	case v.Following && st.Polled:
-		v.Pill = &pill{"check", "Up to date", "ok", "ok"}
+		v.Pill = &pill{"check", say.T("Up to date"), "ok", "ok"}
 	case v.Following:
-		v.Pill = &pill{"clock", "Waiting for its first Poll", "quiet", ""}
+		v.Pill = &pill{"clock", say.T("Waiting for its first Poll"), "quiet", ""}
 	}
 	if !st.LastGoodRead.IsZero() {
-		v.LastPoll = Moment(st.LastGoodRead, now) + ": up to date"
+		v.LastPoll = say.T("%s: up to date", say.moment(st.LastGoodRead, now))
 		if st.Failure != nil {
-			v.LastPoll = "last good one " + dated(st.LastGoodRead, now)
+			v.LastPoll = say.T("last good one %s", say.dated(st.LastGoodRead, now))
 		}
 	} else {
-		v.LastPoll = "not yet"
+		v.LastPoll = say.T("not yet")
 	}
 	v.Groups = groupsOf(st, k.Runs)
-	v.First = firstPoll(st, v.SiteName, now)
-	waits := laneWaits(st.Lane, v.SiteName, now)
+	v.First = say.firstPoll(st, v.SiteName, now)
+	waits := say.laneWaits(st.Lane, v.SiteName, now)
 	switch {
 	case !st.ForcedPoll.IsZero():
-		v.NextPoll = "asked for, in the next Pass"
-		v.Waiting = askedFor(st.ForcedPoll, st.Lane, now)
+		v.NextPoll = say.T("asked for, in the next Pass")
+		v.Waiting = say.askedFor(st.ForcedPoll, st.Lane, now)
 	case st.NextPollAt.IsZero():
-		v.NextPoll = "when followed"
+		v.NextPoll = say.T("when followed")
 	case waits.next != "" && st.NextPollAt.Before(waits.until):
 		v.NextPoll = waits.next
 	case st.NextPollAt.Before(now):
-		v.NextPoll = "due now"
+		v.NextPoll = say.T("due now")
 	default:
-		v.NextPoll = "about " + Clock(st.NextPollAt, now)
-		if why := nextPollWhy(st); why != "" {
-			v.NextPoll += ", " + why
+		v.NextPoll = say.T("about %s", say.clock(st.NextPollAt, now))
+		if why := say.nextPollWhy(st); why != "" {
+			v.NextPoll = say.T("%s, %s", v.NextPoll, why)
 		}
 	}
 	if v.Following && k.Wish != nil {
-		v.Language = languagesOf(k.Wish.Languages, st.Chapters)
+		v.Language = say.languagesOf(k.Wish.Languages, st.Chapters)
 	}
 }
 
-func failingText(st *scraperclient.State, have int, now time.Time) string {
-	text := fmt.Sprintf("At every Poll since %s, for %s.", Clock(st.Failure.Since, now), span(now.Sub(st.Failure.Since)))
+func (t tongue) failingText(st *scraperclient.State, have int, now time.Time) string {
+	text := t.T("At every Poll since %s, for %s.", t.clock(st.Failure.Since, now), t.span(now.Sub(st.Failure.Since)))
 	if !st.LastGoodRead.IsZero() {
-		text += " The last good one was " + dated(st.LastGoodRead, now) + "."
+		text += " " + t.T("The last good one was %s.", t.dated(st.LastGoodRead, now))
 	}
 	if st.Lane != nil && (st.Lane.Trouble != "" || st.Lane.Circuit != "closed") {
-		text += " " + evidence(scraperclient.LaneDetail{Lane: *st.Lane}, now) + "."
+		text += " " + t.evidence(scraperclient.LaneDetail{Lane: *st.Lane}, now) + "."
 	}
 	if have > 0 {
-		text += " The " + count(have, "chapter you have stays", "chapters you have stay") + " readable."
+		text += " " + t.T("The %d chapters you have stay readable.", have)
 	}
 	return text
 }
 
-func languagesOf(wanted []string, chapters []scraperclient.Chapter) string {
+func (t tongue) languagesOf(wanted []string, chapters []scraperclient.Chapter) string {
 	if len(wanted) == 0 {
 		for _, c := range chapters {
 			if c.Language != "" {
-				return languageName(c.Language) + " (the Site's default)"
+				return t.T("%s (the Site's default)", t.in().Name(c.Language))
 			}
 		}
-		return "the Site's default"
+		return t.T("the Site's default")
 	}
 	var names []string
 	for _, w := range wanted {
-		names = append(names, languageName(w))
+		names = append(names, t.in().Name(w))
 	}
-	return strings.Join(names, ", then ")
+	return strings.Join(names, t.T(", then "))
 }
 
-func goOn(n progress.Next) *goLink {
-	name := chapterName(n.Book.Number, n.Book.Name)
+func (t tongue) goOn(n progress.Next) *goLink {
+	name := t.chapterName(n.Book.Number, n.Book.Name)
 	g := &goLink{Href: readAddress(n.Book.ID, n.Page)}
 	switch n.Kind {
 	case progress.Start:
-		g.Label = "Start reading"
+		g.Label = t.T("Start reading")
 	case progress.Again:
-		g.Label = "Read again from " + name
+		g.Label = t.T("Read again from %s", name)
 	default:
-		g.Label = "Continue " + name
+		g.Label = t.T("Continue %s", name)
 		if n.Page > 0 {
-			g.Label += fmt.Sprintf(", page %d", n.Page+1)
+			g.Label = t.T("Continue %s, page %d", name, n.Page+1)
 		}
 	}
 	return g

@@ -55,7 +55,7 @@ func siteRowOf(d scraperclient.LaneDetail, t told, back string, now time.Time) s
 	case "open", "probing":
 		r.Line = "It has not answered since " + Clock(d.CircuitSince, now) + ". Ends by itself." + keep
 	default:
-		if line, busy := laneLine(d, now); busy {
+		if line, busy := (tongue{}).laneLine(d, now); busy {
 			r.Line = line
 		}
 	}
@@ -98,23 +98,32 @@ func paceWords(d scraperclient.LaneDetail) string {
 
 // rateWords is what was really sent over the last ten minutes, for the end of a sentence.
 func rateWords(rate *float64) string {
+	if said := (tongue{}).rate(rate); said != "" {
+		return " · " + said
+	}
+	return ""
+}
+
+func (t tongue) rate(rate *float64) string {
 	switch {
 	case rate == nil:
 		return ""
 	case *rate < 0.05:
-		return " · nothing in the last 10 min"
+		return t.T("nothing in the last 10 min")
 	case *rate < 1:
-		return " · now " + strconv.FormatFloat(*rate, 'f', 1, 64) + " a minute"
+		return t.T("now %s a minute", strconv.FormatFloat(*rate, 'f', 1, 64))
 	}
-	return " · now " + strconv.FormatFloat(*rate, 'f', 0, 64) + " a minute"
+	return t.T("now %s a minute", strconv.FormatFloat(*rate, 'f', 0, 64))
 }
 
 // pacing words the time between two requests.
-func pacing(d time.Duration) string {
+func pacing(d time.Duration) string { return tongue{}.pacing(d) }
+
+func (t tongue) pacing(d time.Duration) string {
 	if d >= time.Minute && d%time.Minute == 0 {
-		return strconv.Itoa(int(d/time.Minute)) + " min"
+		return t.T("%d min", int(d/time.Minute))
 	}
-	return strconv.FormatFloat(d.Seconds(), 'g', 4, 64) + " s"
+	return t.T("%s s", strconv.FormatFloat(d.Seconds(), 'g', 4, 64))
 }
 
 // paceRow is the choice of one Site's pace.

@@ -2,7 +2,6 @@ package web
 
 import (
 	"encoding/hex"
-	"fmt"
 	"slices"
 )
 
@@ -15,7 +14,7 @@ type volume struct {
 
 // volumesOf groups rows, which are newest first. Where no chapter names a
 // volume there is one group without a name.
-func volumesOf(rows []row) []volume {
+func (t tongue) volumesOf(rows []row) []volume {
 	var out []volume
 	at := map[string]int{}
 	for _, r := range rows {
@@ -37,11 +36,11 @@ func volumesOf(rows []row) []volume {
 	open := false
 	for i := range out {
 		v := &out[i]
-		v.ID, v.Sub = "vol-"+hex.EncodeToString([]byte(v.Name)), volumeSub(v.Rows)
+		v.ID, v.Sub = "vol-"+hex.EncodeToString([]byte(v.Name)), t.volumeSub(v.Rows)
 		if v.Name == "" {
-			v.Name = "No volume yet"
+			v.Name = t.T("No volume yet")
 		} else {
-			v.Name = "Volume " + v.Name
+			v.Name = t.T("Volume %s", v.Name)
 		}
 		for _, r := range v.Rows {
 			v.Open = v.Open || r.current || r.Arriving
@@ -54,7 +53,7 @@ func volumesOf(rows []row) []volume {
 	return out
 }
 
-func volumeSub(rows []row) string {
+func (t tongue) volumeSub(rows []row) string {
 	here, read := 0, 0
 	for _, r := range rows {
 		if r.Here {
@@ -68,17 +67,17 @@ func volumeSub(rows []row) string {
 	text := ""
 	switch {
 	case first != "" && last != "" && first != last:
-		text = "Ch. " + first + "–" + last + " · "
+		text = t.T("Ch. %s–%s", first, last) + " · "
 	case first != "":
-		text = "Ch. " + first + " · "
+		text = t.T("Ch. %s", first) + " · "
 	}
 	switch {
 	case here == len(rows) && read == here:
-		return text + fmt.Sprintf("all %d here, read", here)
+		return text + t.T("all %d here, read", here)
 	case here == len(rows):
-		return text + fmt.Sprintf("all %d here", here)
+		return text + t.T("all %d here", here)
 	}
-	return text + fmt.Sprintf("%d of %d here", here, len(rows))
+	return text + t.T("%d of %d here", here, len(rows))
 }
 
 // coverage is what the library has of what the Site lists (JOB-8): an
@@ -93,7 +92,7 @@ type coverage struct {
 }
 
 // coverageOf draws one cell a chapter, oldest first.
-func coverageOf(rows []row) coverage {
+func (t tongue) coverageOf(rows []row) coverage {
 	c := coverage{Total: len(rows)}
 	for _, r := range slices.Backward(rows) {
 		cell := ""
@@ -113,9 +112,9 @@ func coverageOf(rows []row) coverage {
 		}
 		c.Cells = append(c.Cells, cell)
 	}
-	c.Sentence = fmt.Sprintf("%d of %s are in the library.", c.Have, count(c.Total, "chapter", "chapters"))
+	c.Sentence = t.T("%s of %s are in the library.", t.number(c.Have), t.T("%d chapters", c.Total))
 	if c.Refused > 0 {
-		c.Sentence += " " + upperFirst(refusedWords(c.Refused)) + "."
+		c.Sentence += " " + t.T("%d files cannot be read.", c.Refused)
 	}
 	return c
 }

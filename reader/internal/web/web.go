@@ -22,6 +22,7 @@ import (
 	"mangrove/reader/internal/follow"
 	"mangrove/reader/internal/forwarded"
 	"mangrove/reader/internal/issuer"
+	"mangrove/reader/internal/language"
 	"mangrove/reader/internal/pages"
 	"mangrove/reader/internal/progress"
 	"mangrove/reader/internal/reading"
@@ -41,6 +42,7 @@ type Accounts interface {
 	EndOtherSignIns(ctx context.Context, userID, keep int64) error
 	ChangePassword(ctx context.Context, c account.Caller, peer, old, password string) error
 	Rename(ctx context.Context, userID int64, name string) error
+	SetLanguage(ctx context.Context, userID int64, tag string) error
 	Keys(ctx context.Context, userID int64) ([]account.Key, error)
 	NewKey(ctx context.Context, userID int64, name, scope string) (account.Key, string, error)
 	RevokeKey(ctx context.Context, userID, id int64) error
@@ -181,8 +183,10 @@ type Options struct {
 // Server is the pages.
 type Server struct {
 	Options
-	assets    assets
-	templates *template.Template
+	assets assets
+	// templates are those of each language, by its tag.
+	templates map[string]*template.Template
+	languages *language.Languages
 	costly    *account.Limits
 	// claimed only ever turns true; then nobody asks the database again.
 	claimed atomic.Bool
@@ -201,6 +205,9 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{Options: o, assets: a, costly: account.NewLimits()}
+	if s.languages, err = language.Load(); err != nil {
+		return nil, err
+	}
 	if s.templates, err = s.loadTemplates(); err != nil {
 		return nil, err
 	}

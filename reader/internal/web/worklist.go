@@ -34,13 +34,13 @@ func worklistSorts() []string { return []string{"oldest", "newest", "title"} }
 
 // worklistAge is a least age to filter by.
 type worklistAge struct {
-	Word, Says string
-	Least      time.Duration
+	Word  string
+	Least time.Duration
 }
 
 func worklistAges() []worklistAge {
 	const day = 24 * time.Hour
-	return []worklistAge{{"day", "Over a day", day}, {"week", "Over a week", 7 * day}, {"month", "Over a month", 30 * day}, {"year", "Over a year", 365 * day}}
+	return []worklistAge{{"day", day}, {"week", 7 * day}, {"month", 30 * day}, {"year", 365 * day}}
 }
 
 // least is the least age that the query keeps, 0 for any; ok is false for a word
@@ -140,7 +140,7 @@ func (s *Server) worklist(w http.ResponseWriter, r *http.Request) error {
 		// Good reads have shortened the list since this address was made.
 		return redirect(w, r, q.at(max(1, v.Pages)).address())
 	}
-	v.Frame = s.frame(r, "Worklist", "worklist")
+	v.Frame = s.frame(r, s.say(r.Context()).T("Worklist"), "worklist")
 	live := q.values()
 	live.Set("view", "worklist")
 	v.Live = "/events?" + live.Encode()
@@ -151,6 +151,7 @@ func (s *Server) worklist(w http.ResponseWriter, r *http.Request) error {
 // worklistKnown is what a view is made of.
 type worklistKnown struct {
 	query worklistQuery
+	say   tongue
 	list  scraperclient.Worklist
 	lanes map[string]scraperclient.LaneDetail
 	// order keeps the Lanes as the scraper sends them.
@@ -163,7 +164,7 @@ type worklistKnown struct {
 // worklistView asks for everything. A scraper that is away is a view too: it
 // says so, and since when.
 func (s *Server) worklistView(ctx context.Context, userID int64, q worklistQuery) (worklistView, error) {
-	k := worklistKnown{query: q, lanes: map[string]scraperclient.LaneDetail{}, cards: map[scraperclient.Key]catalog.Card{}}
+	k := worklistKnown{query: q, say: s.say(ctx), lanes: map[string]scraperclient.LaneDetail{}, cards: map[scraperclient.Key]catalog.Card{}}
 	var err error
 	if k.list, err = s.Scraper.ListWorklist(ctx, q.ask()); err != nil {
 		return s.worklistAway(q, err)

@@ -290,7 +290,7 @@ func TestLaneTroubleIsOneNoticeAndNeverASeries(t *testing.T) {
 	// The Site's own time has not passed: asked once more, then done.
 	resp, _ := s.post(mo, "/lanes/access/resume", url.Values{})
 	_, body = s.get(mo, strings.TrimSuffix(resp.Header.Get("Location"), "#lane-access"))
-	has(t, body, "The Site's own time has not passed. Resume now all the same?", `name="confirmed" value="yes"`, "The Site refuses to answer")
+	has(t, body, "The Site’s own time has not passed. Resume now all the same?", `name="confirmed" value="yes"`, "The Site refuses to answer")
 	s.post(mo, "/lanes/access/resume", url.Values{"confirmed": {"yes"}})
 	_, body = s.get(mo, "/lanes")
 	hasNot(t, body, "The Site refuses to answer", "/lanes/access/resume")

@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 	"time"
 
@@ -24,7 +23,9 @@ type worklistView struct {
 	// Muted is the way to the muted failures, nil where there are none; Quiet is
 	// true when the default list is empty for them alone.
 	Muted *chip
-	Quiet bool
+	// MutedCount is how many there are.
+	MutedCount int
+	Quiet      bool
 
 	Rows []failingRow
 	// Total counts what the filters keep; Pages is how many pages that is.
@@ -73,10 +74,10 @@ type failingRow struct {
 func rowID(key scraperclient.Key) string { return elementID("w-", key.Site, key.SeriesID) }
 
 func (k worklistKnown) view(now time.Time) worklistView {
-	q := k.query
+	q, say := k.query, k.say
 	v := worklistView{
 		Query: q, Total: k.list.Total, Pages: (k.list.Total + worklistPage - 1) / worklistPage, Filtered: q.Site != "" || q.Outcome != "" || q.Age != "",
-		Counting: countingWords(k.list.CountingSince, k.counting(), k.fullCycle(), now),
+		Counting: say.countingWords(k.list.CountingSince, k.counting(), k.fullCycle(), now),
 	}
 	seen := map[string]bool{}
 	for _, l := range k.list.Lanes {
@@ -84,7 +85,7 @@ func (k worklistKnown) view(now time.Time) worklistView {
 		if !ok {
 			d = scraperclient.LaneDetail{Lane: l}
 		}
-		if n, ok := laneItem(d, now); ok && !seen[l.Site] {
+		if n, ok := say.laneItem(d, now); ok && !seen[l.Site] {
 			seen[l.Site] = true
 			v.Notices = append(v.Notices, n)
 		}
@@ -95,7 +96,7 @@ func (k worklistKnown) view(now time.Time) worklistView {
 	}
 	if v.Pages > 1 && len(v.Rows) > 0 {
 		first := (q.Page-1)*worklistPage + 1
-		v.Range = fmt.Sprintf("%s to %s of %s", thousands(first), thousands(first+len(v.Rows)-1), thousands(v.Total))
+		v.Range = say.T("%d to %d of %d", first, first+len(v.Rows)-1, v.Total)
 		if q.Page > 1 {
 			v.Previous = q.at(q.Page - 1).address()
 		}
@@ -105,16 +106,16 @@ func (k worklistKnown) view(now time.Time) worklistView {
 	}
 	switch {
 	case v.Total > scraperclient.MaxBulk:
-		v.PollAll = "Poll the first " + thousands(scraperclient.MaxBulk)
+		v.PollAll = say.T("Poll the first %d", scraperclient.MaxBulk)
 	case v.Total > 1:
-		v.PollAll = "Poll all " + thousands(v.Total)
+		v.PollAll = say.T("Poll all %d", v.Total)
 	}
 	return v
 }
 
 // chips are the filters by word and by Site, and the orders.
 func (k worklistKnown) chips(v *worklistView) {
-	q, counts, all := k.query.at(1), map[string]int{}, 0
+	q, counts, all, say := k.query.at(1), map[string]int{}, 0, k.say
 	muted := 0
 	for _, c := range k.list.Counts {
 		n := c.Count
@@ -135,22 +136,23 @@ func (k worklistKnown) chips(v *worklistView) {
 	if muted > 0 || q.Muted {
 		other := q
 		other.Muted = !q.Muted
-		v.Muted = &chip{other.address(), "Muted", thousands(muted), q.Muted}
+		v.Muted = &chip{other.address(), say.T("Muted"), say.number(muted), q.Muted}
+		v.MutedCount = muted
 	}
 	v.Quiet = muted > 0 && all == 0 && !q.Muted
-	add(&v.Words, func(o *worklistQuery) { o.Outcome = "" }, "All", thousands(all), q.Outcome == "")
+	add(&v.Words, func(o *worklistQuery) { o.Outcome = "" }, say.T("All"), say.number(all), q.Outcome == "")
 	for _, o := range failureOutcomes() {
 		if counts[o] > 0 || q.Outcome == o {
-			add(&v.Words, func(w *worklistQuery) { w.Outcome = o }, outcomeWords(o).Word, thousands(counts[o]), q.Outcome == o)
+			add(&v.Words, func(w *worklistQuery) { w.Outcome = o }, say.outcomeWords(o).Word, say.number(counts[o]), q.Outcome == o)
 		}
 	}
 	if all == 0 && !v.Filtered && !q.Muted {
 		v.Words = nil
 		return
 	}
-	add(&v.Ages, func(o *worklistQuery) { o.Age = "" }, "Any age", "", q.Age == "")
+	add(&v.Ages, func(o *worklistQuery) { o.Age = "" }, say.T("Any age"), "", q.Age == "")
 	for _, a := range worklistAges() {
-		add(&v.Ages, func(o *worklistQuery) { o.Age = a.Word }, a.Says, "", q.Age == a.Word)
+		add(&v.Ages, func(o *worklistQuery) { o.Age = a.Word }, say.worklistAge(a.Word), "", q.Age == a.Word)
 	}
 	var sites []chip
 	found := q.Site == ""
@@ -165,7 +167,7 @@ func (k worklistKnown) chips(v *worklistView) {
 		}
 		// These count every word and age; beside a chosen one they would promise too
 		// much.
-		n := thousands(failing)
+		n := say.number(failing)
 		if q.Outcome != "" || q.Age != "" {
 			n = ""
 		}
@@ -176,11 +178,11 @@ func (k worklistKnown) chips(v *worklistView) {
 		add(&sites, func(*worklistQuery) {}, q.Site, "", true)
 	}
 	if len(sites) > 1 || q.Site != "" {
-		add(&v.Sites, func(o *worklistQuery) { o.Site = "" }, "Every Site", "", q.Site == "")
+		add(&v.Sites, func(o *worklistQuery) { o.Site = "" }, say.T("Every Site"), "", q.Site == "")
 		v.Sites = append(v.Sites, sites...)
 	}
 	for _, s := range worklistSorts() {
-		word := map[string]string{"oldest": "Oldest", "newest": "Newest", "title": "Title"}[s]
+		word := map[string]string{"oldest": say.T("Oldest"), "newest": say.T("Newest"), "title": say.T("Title")}[s]
 		add(&v.Sorts, func(o *worklistQuery) { o.Sort = s }, word, "", q.Sort == s)
 	}
 }
@@ -210,22 +212,23 @@ func (k worklistKnown) fullCycle() time.Duration {
 
 // countingWords say since when failures are counted, so that an old failure that
 // reads as new misleads nobody (B29).
-func countingWords(since time.Time, sites []string, cycle time.Duration, now time.Time) string {
+func (t tongue) countingWords(since time.Time, sites []string, cycle time.Duration, now time.Time) string {
 	if since.IsZero() {
 		return ""
 	}
-	text := "Counting since " + dated(since, now) + ": not every Series has been read once yet"
+	from, text := t.dated(since, now), ""
 	switch len(sites) {
 	case 0:
+		text = t.T("Counting since %s: not every Series has been read once yet", from)
 	case 1, 2, 3:
-		text = "Counting since " + dated(since, now) + ": not all of " + listed(sites) + " has been read once yet"
+		text = t.T("Counting since %s: not all of %s has been read once yet", from, t.join(sites))
 	default:
-		text += " on " + count(len(sites), "Site", "Sites")
+		text = t.T("Counting since %s: not every Series has been read once yet on %d Sites", from, len(sites))
 	}
 	if end := since.Add(cycle); end.After(now) {
-		text += "; the first full cycle ends about " + Clock(end, now)
+		text = t.T("%s; the first full cycle ends about %s", text, t.clock(end, now))
 	}
-	return text + ". What stopped before that reads as new."
+	return text + ". " + t.T("What stopped before that reads as new.")
 }
 
 func listed(names []string) string {
@@ -243,14 +246,15 @@ func listed(names []string) string {
 func (k worklistKnown) row(f scraperclient.Failing, now time.Time) failingRow {
 	key := f.Series.Key
 	lane, known := k.lanes[key.Site]
+	say := k.say
 	r := failingRow{
 		ID: rowID(key), Key: keyText(key), Href: siteAddress(key), Name: cmp.Or(f.Series.Title, key.SeriesID), Meta: cmp.Or(f.Series.SiteName, key.Site),
-		State: outcomeWords(f.Failure.Outcome), Age: span(max(now.Sub(f.Failure.Since), time.Second)), Since: Clock(f.Failure.Since, now),
-		SinceAt: f.Failure.Since, Bar: barOf(f.Failure.Since, k.oldest.Failure.Since, now), Last: "never", Next: nextPoll(f.NextPollAt, now),
+		State: say.outcomeWords(f.Failure.Outcome), Age: say.lasting(max(now.Sub(f.Failure.Since), time.Second)), Since: say.clock(f.Failure.Since, now),
+		SinceAt: f.Failure.Since, Bar: barOf(f.Failure.Since, k.oldest.Failure.Since, now), Last: say.T("never"), Next: say.nextPoll(f.NextPollAt, now),
 		URL: webAddress(f.Series.URL), Move: moveAddress(key, f.Proposal.URL),
 	}
 	if f.Proposal.URL != "" {
-		r.Proposed = proposalWords(r.Meta, f.Proposal.Because)
+		r.Proposed = say.proposalWords(r.Meta, f.Proposal.Because)
 	}
 	if f.IncidentID != 0 {
 		r.Incident = incidentAddress(f.IncidentID)
@@ -259,26 +263,26 @@ func (k worklistKnown) row(f scraperclient.Failing, now time.Time) failingRow {
 		r.Cover = siteCoverAddress(key)
 	}
 	if c, ok := k.cards[key]; ok && c.TitleID != 0 {
-		r.Href, r.Meta = seriesAddress(c.TitleID), r.Meta+" · "+thousands(c.Books)+" here"
+		r.Href, r.Meta = seriesAddress(c.TitleID), r.Meta+" · "+say.T("%d here", c.Books)
 		if c.Cover != "" {
 			r.Cover = titleCover(c.TitleID, c.Cover)
 		}
 	}
 	if !f.LastGoodRead.IsZero() {
-		r.Last = dated(f.LastGoodRead, now)
+		r.Last = say.dated(f.LastGoodRead, now)
 	}
 	if known {
-		r.Evidence, r.Stale = evidence(lane, now), lane.Trouble != "" || lane.Circuit != "closed"
+		r.Evidence, r.Stale = say.evidence(lane, now), lane.Trouble != "" || lane.Circuit != "closed"
 	}
 	if !f.Muted.IsZero() {
-		r.Muted = "Muted since " + dated(f.Muted, now)
+		r.Muted = say.T("Muted since %s", say.dated(f.Muted, now))
 	}
 	if !f.ForcedPoll.IsZero() {
 		var l *scraperclient.Lane
 		if known {
 			l = &lane.Lane
 		}
-		r.Asked = askedFor(f.ForcedPoll, l, now)
+		r.Asked = say.askedFor(f.ForcedPoll, l, now)
 	}
 	return r
 }
@@ -293,14 +297,14 @@ func barOf(since, oldest, now time.Time) int {
 }
 
 // nextPoll says when a Series is due again.
-func nextPoll(at, now time.Time) string {
+func (t tongue) nextPoll(at, now time.Time) string {
 	switch {
 	case at.IsZero():
 		return ""
 	case at.Before(now):
-		return "due now"
+		return t.T("due now")
 	}
-	return "about " + Clock(at, now)
+	return t.T("about %s", t.clock(at, now))
 }
 
 // webAddress keeps what a browser may be sent to.
@@ -309,4 +313,9 @@ func webAddress(address string) string {
 		return address
 	}
 	return ""
+}
+
+// worklistAge words a filter by age.
+func (t tongue) worklistAge(word string) string {
+	return map[string]string{"day": t.T("Over a day"), "week": t.T("Over a week"), "month": t.T("Over a month"), "year": t.T("Over a year")}[word]
 }

@@ -41,8 +41,8 @@ document.addEventListener('click', async (event) => {
   const button = event.target.closest('[data-copy]');
   if (!button) return;
   await navigator.clipboard.writeText(button.dataset.copy);
-  button.setAttribute('aria-label', 'Copied');
-  button.replaceChildren('Copied');
+  button.setAttribute('aria-label', T('Copied'));
+  button.replaceChildren(T('Copied'));
 });
 
 // ---- a code behind the "#" of a link: no log on the way has seen it
@@ -90,11 +90,11 @@ if (waiting) {
   const timer = setInterval(() => {
     const left = Math.ceil((until - Date.now()) / 1000);
     if (left > 0) {
-      text.textContent = 'Too many tries. Try again in ' + left + (left === 1 ? ' second.' : ' seconds.');
+      text.textContent = T('Too many tries. Try again in %s.', T('%d seconds', left));
       return;
     }
     clearInterval(timer);
-    text.textContent = 'You can try again now.';
+    text.textContent = T('You can try again now.');
   }, 1000);
 }
 
@@ -191,7 +191,7 @@ if (address && window.EventSource) {
   const ask = async () => {
     if (lost && Date.now() - lost > 30000) {
       const at = new Date(lost);
-      note.textContent = 'not live since ' + two(at.getHours()) + ':' + two(at.getMinutes());
+      note.textContent = T('not live since %s', two(at.getHours()) + ':' + two(at.getMinutes()));
       note.hidden = false;
     }
     try {

@@ -21,8 +21,8 @@ const keep = (() => {
       if (before && note) {
         const again = document.createElement('a');
         again.href = location.href;
-        again.textContent = 'Load it again';
-        note.replaceChildren('Mangrove was renewed. ', again);
+        again.textContent = T('Load it again');
+        note.replaceChildren(T('Mangrove was renewed.') + ' ', again);
         note.hidden = false;
       }
       before = navigator.serviceWorker.controller;
@@ -116,14 +116,14 @@ const keep = (() => {
     const total = document.getElementById('kept-total');
     document.getElementById('kept-none').hidden = all.length > 0;
     total.hidden = all.length === 0;
-    total.textContent = all.length + (all.length === 1 ? ' chapter, ' : ' chapters, ') + keep.size(all.reduce((sum, meta) => sum + meta.bytes, 0)) + ' on this device';
+    total.textContent = T('%d chapters, %s on this device', all.length, keep.size(all.reduce((sum, meta) => sum + meta.bytes, 0)));
     shelf.replaceChildren(...all.map((meta) => {
-      const remove = make('button', { class: 'btn sm', type: 'button', 'aria-label': 'Remove ' + meta.name + ', ' + meta.chapter }, 'Remove');
+      const remove = make('button', { class: 'btn sm', type: 'button', 'aria-label': T('Remove %s, %s', meta.name, meta.chapter) }, T('Remove'));
       remove.addEventListener('click', async () => { await keep.remove(meta.book); document.getElementById('kept-title').focus(); });
       return make('li', { class: 'row snug' },
         make('span', { class: 'cover' }, make('img', { src: meta.pages[0], alt: '', width: '96', height: '144', loading: 'lazy' })),
         make('div', {}, make('a', { class: 'row-title', href: meta.href }, meta.name),
-          make('p', { class: 'row-meta' }, meta.chapter + ' · ' + meta.pages.length + (meta.pages.length === 1 ? ' page, ' : ' pages, ') + keep.size(meta.bytes))),
+          make('p', { class: 'row-meta' }, meta.chapter + ' · ' + T('%d pages, %s', meta.pages.length, keep.size(meta.bytes)))),
         make('div', { class: 'end' }, remove));
     }));
   }

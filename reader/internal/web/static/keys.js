@@ -3,14 +3,14 @@
 
 // pageKeys are this page's own; its scripts add theirs.
 const pageKeys = [];
-const readingKeys = { title: 'Reading', keys: [
-  ['← →', 'Turn, the way the pages run'], ['Space', 'On; with Shift, back'], ['Home End', 'First page, last page'], ['n b', 'Next chapter, chapter before'],
-  ['m', 'Menu'], ['d c', 'Double page; shift the cover'], ['v s', 'Vertical; strip'], ['r', 'Direction'], ['w h o', 'Fit width, height, original'], ['+ - 0', 'Zoom in, out, none'],
-  ['f', 'Full screen'],
+const readingKeys = { title: T('Reading'), keys: [
+  ['← →', T('Turn, the way the pages run')], ['Space', T('On; with Shift, back')], ['Home End', T('First page, last page')], ['n b', T('Next chapter, chapter before')],
+  ['m', T('Menu')], ['d c', T('Double page; shift the cover')], ['v s', T('Vertical; strip')], ['r', T('Direction')], ['w h o', T('Fit width, height, original')], ['+ - 0', T('Zoom in, out, none')],
+  ['f', T('Full screen')],
 ] };
 
 (() => {
-  const everywhere = { title: 'Everywhere', keys: [['/', 'Search'], ['g h', 'Home'], ['g l', 'Library'], ['g w', 'Worklist'], ['g s', 'Service health'], ['t', 'Dark or light'], ['Esc', 'Close, or back'], ['?', 'These keys']] };
+  const everywhere = { title: T('Everywhere'), keys: [['/', T('Search')], ['g h', T('Home')], ['g l', T('Library')], ['g w', T('Worklist')], ['g s', T('Service health')], ['t', T('Dark or light')], ['Esc', T('Close, or back')], ['?', T('These keys')]] };
   const off = () => { try { return localStorage.getItem('mangrove:keys') === 'off'; } catch { return false; } };
   const typing = (el) => el.closest('input:not([type=checkbox], [type=radio], [type=range]), select, textarea, [contenteditable]');
 
@@ -20,22 +20,23 @@ const readingKeys = { title: 'Reading', keys: [
     el.append(...children);
     return el;
   };
+  let groups = 0;
   function group(g, first) {
-    const id = 'keys-' + g.title.toLowerCase().replace(/\W+/g, '-');
+    const id = 'keys-' + (groups += 1);
     const list = make('dl', { class: 'keys' });
     for (const [keys, what] of g.keys) {
       const dt = make('dt', {});
       for (const key of keys.split(' ')) dt.append(make('kbd', {}, key), ' ');
       list.append(make('div', {}, dt, make('dd', {}, what)));
     }
-    return make('section', { 'aria-labelledby': id }, make('h3', { id }, first ? 'On this page: ' + g.title : g.title), list);
+    return make('section', { 'aria-labelledby': id }, make('h3', { id }, first ? T('On this page: %s', g.title) : g.title), list);
   }
 
   let dialog = null;
   function show() {
     if (dialog) return;
     const came = document.activeElement;
-    const close = make('button', { class: 'btn plain square', type: 'button', 'aria-label': 'Close' });
+    const close = make('button', { class: 'btn plain square', type: 'button', 'aria-label': T('Close') });
     const icon = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
     const use = document.createElementNS('http://www.w3.org/2000/svg', 'use');
     icon.setAttribute('class', 'icon');
@@ -46,16 +47,16 @@ const readingKeys = { title: 'Reading', keys: [
     const columns = make('div', { class: 'key-cols' });
     for (const g of pageKeys) columns.append(group(g, true));
     // The reading view is not under the frame: what leads elsewhere is not there.
-    columns.append(group(document.getElementById('read') ? { title: 'Everywhere', keys: everywhere.keys.slice(-2) } : everywhere));
+    columns.append(group(document.getElementById('read') ? { title: T('Everywhere'), keys: everywhere.keys.slice(-2) } : everywhere));
     if (!pageKeys.includes(readingKeys)) columns.append(group(readingKeys));
     const box = make('input', { type: 'checkbox', role: 'switch' });
     box.checked = !off();
     box.addEventListener('change', () => {
       try { if (box.checked) localStorage.removeItem('mangrove:keys'); else localStorage.setItem('mangrove:keys', 'off'); } catch { /* only this visit then */ }
     });
-    const label = make('span', {}, 'Single keys', make('small', {}, 'On this device. They are off while you type.'));
+    const label = make('span', {}, T('Single keys'), make('small', {}, T('On this device. They are off while you type.')));
     dialog = make('dialog', { class: 'dialog', 'aria-labelledby': 'keys-title' },
-      make('div', { class: 'sheet-head' }, make('h2', { id: 'keys-title' }, 'Keys'), close), columns,
+      make('div', { class: 'sheet-head' }, make('h2', { id: 'keys-title' }, T('Keys')), close), columns,
       make('div', { class: 'dialog-foot' }, make('label', { class: 'switch' }, box, label)));
     const end = () => { dialog.remove(); dialog = null; if (came && came !== document.body) came.focus({ preventScroll: true }); };
     close.addEventListener('click', () => dialog.close());

@@ -36,7 +36,7 @@
       remember();
     } catch {
       link.removeAttribute('aria-busy');
-      link.textContent = 'More titles could not be fetched. Try again';
+      link.textContent = T('More titles could not be fetched. Try again');
       setTimeout(() => watchEnd(link.parentElement), 5000);
     } finally { fetching = false; }
   }
@@ -137,7 +137,7 @@
       link.className = 'btn';
       link.href = was.more[0];
       link.dataset.fetch = was.more[1];
-      link.textContent = 'More titles';
+      link.textContent = T('More titles');
       end.append(link);
     }
     blocks.replaceChildren(...fill, ...(was.more ? [end] : []));
@@ -156,12 +156,12 @@
     form.classList.toggle('picking', on);
     const button = document.getElementById('select');
     button.setAttribute('aria-pressed', String(on));
-    button.textContent = on ? 'Done' : 'Select';
+    button.textContent = on ? T('Done') : T('Select');
     if (!on) { picked.clear(); for (const box of form.querySelectorAll('.pick:checked')) box.checked = false; last = null; }
     tell();
   }
   function tell() {
-    said().textContent = picked.size + ' selected';
+    said().textContent = T('%d selected', picked.size);
     form.classList.toggle('some', picked.size > 0);
   }
   let last = null;
@@ -185,7 +185,7 @@
     own.checked = !own.checked;
     turn(own, event.shiftKey);
   });
-  function pickOn() { picking = true; form.classList.add('picking'); const b = document.getElementById('select'); b.setAttribute('aria-pressed', 'true'); b.textContent = 'Done'; }
+  function pickOn() { picking = true; form.classList.add('picking'); const b = document.getElementById('select'); b.setAttribute('aria-pressed', 'true'); b.textContent = T('Done'); }
   document.addEventListener('keydown', (event) => {
     if (!form || event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input:not([type=checkbox]), select, textarea')) return;
     if (event.key === 'Escape') {
@@ -202,7 +202,7 @@
     box.checked = event.key === 'X' || !box.checked;
     turn(box, event.key === 'X');
   });
-  pageKeys.push({ title: 'Library', keys: [['x', 'Select the title, or take it back'], ['Shift x', 'Select up to here'], ['Esc', 'Select nothing']] });
+  pageKeys.push({ title: T('Library'), keys: [['x', T('Select the title, or take it back')], ['Shift x', T('Select up to here')], ['Esc', T('Select nothing')]] });
 
   // ---- the page comes to life, also where the library was empty before
   function start() {

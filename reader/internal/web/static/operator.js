@@ -16,7 +16,7 @@ if (list) {
   const counted = () => {
     const bar = list.querySelector('[data-selected]');
     const n = list.querySelectorAll('.check:checked').length;
-    const text = n + ' selected';
+    const text = T('%d selected', n);
     // Only when it differs: the list is watched, and this stands in it.
     if (bar && bar.textContent !== text) bar.textContent = text;
   };
@@ -41,13 +41,13 @@ if (list) {
     try {
       answer = await fetch(other ? submitter.formAction : list.action, { method: 'POST', body, credentials: 'same-origin' });
     } catch {
-      say('Mangrove did not answer, so nothing was asked for. Try again.', 'warn');
+      say(T('Mangrove did not answer, so nothing was asked for. Try again.'), 'warn');
       return;
     }
     const page = new DOMParser().parseFromString(policy.createHTML(await answer.text()), 'text/html');
     if (!answer.ok) {
       const heading = page.querySelector('h1'), text = page.querySelector('h1 + p');
-      say(heading ? heading.textContent + '. ' + (text ? text.textContent : '') : 'That did not work; nothing was changed.', 'warn');
+      say(heading ? heading.textContent + '. ' + (text ? text.textContent : '') : T('That did not work; nothing was changed.'), 'warn');
       return;
     }
     const n = list.querySelectorAll('.check:checked').length;
@@ -60,15 +60,16 @@ if (list) {
     }
     const all = submitter && submitter.name === 'all';
     if (other) {
-      say((n === 1 ? '1 Series is ' : n + ' Series are ') + other + '.');
+      say(other === 'muted' ? T('%d Series are muted until read well again.', n) : other === 'again' ? T('%d Series are shown again.', n)
+        : T('%d Series are no longer followed by you. What is in the library stays.', n));
       counted();
       // The keys go on where the row was.
       const names = list.querySelectorAll('.row-title');
       if (at >= 0 && names.length > 0) names[Math.min(at, names.length - 1)].focus({ preventScroll: true });
       return;
     }
-    say(one ? title + ': asked for. It stays here until a good read takes it off.'
-      : (all ? 'All are' : n === 1 ? '1 Series is' : n + ' Series are') + ' asked for. They stay here until a good read takes them off.');
+    say(one ? T('%s: asked for. It stays here until a good read takes it off.', title)
+      : all ? T('All are asked for. They stay here until a good read takes them off.') : T('%d Series are asked for. They stay here until a good read takes them off.', n));
     const row = one && document.querySelector('#' + one + ' .row-title');
     if (row) row.focus({ preventScroll: true });
     counted();
@@ -86,7 +87,7 @@ if (list) {
     for (const row of list.querySelectorAll('.wl')) now.set(row.id, row.classList.contains('asked') && row.querySelector('.row-title').textContent);
     const read = [...here].filter(([id, name]) => name && !now.has(id) && !away.has(id)).map(([, name]) => name);
     if (read.length > 0 && !/[?&](outcome|page)=/.test(location.search) && document.getElementById('worklist').childElementCount > 0) {
-      say('Read again just now: ' + read.join(', '), 'ok');
+      say(T('Read again just now: %s', read.join(T(', '))), 'ok');
       setTimeout(() => { if (said.classList.contains('tone-ok')) say(''); }, 10000);
     }
     here = now;
@@ -95,7 +96,7 @@ if (list) {
   new MutationObserver(() => { look(); counted(); }).observe(list, { childList: true, subtree: true });
 
   // ---- keys: off while typing; a tick box is not typing
-  pageKeys.push({ title: 'Worklist', keys: [['j k', 'Down, up'], ['p', 'Poll again'], ['x', 'Select'], ['m', 'Mute or unmute'], ['o', 'Open']] });
+  pageKeys.push({ title: T('Worklist'), keys: [['j k', T('Down, up')], ['p', T('Poll again')], ['x', T('Select')], ['m', T('Mute or unmute')], ['o', T('Open')]] });
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (event.target.closest('input:not([type=checkbox]), select, textarea, [contenteditable]')) return;

@@ -36,9 +36,9 @@ const chosen = recall(settingsKey, {});
 const old = view.hasAttribute('data-kept');
 const opts = chosen.mode && (chosen.unsent || (old && chosen.changed > data.settings.changed)) ? chosen : Object.assign({}, data.settings);
 const words = {
-  mode: { auto: 'Auto', single: 'Single', double: 'Double', vertical: 'Vertical', strip: 'Strip' },
-  dir: { ltr: 'Left to right', rtl: 'Right to left' },
-  fit: { both: 'Fit both', width: 'Fit width', height: 'Fit height', original: 'Original' },
+  mode: { auto: T('Auto'), single: T('Single'), double: T('Double'), vertical: T('Vertical'), strip: T('Strip') },
+  dir: { ltr: T('Left to right'), rtl: T('Right to left') },
+  fit: { both: T('Fit both'), width: T('Fit width'), height: T('Fit height'), original: T('Original') },
 };
 let bright = recall('mangrove:bright', { value: 100 }).value;
 
@@ -112,7 +112,7 @@ function slot(n) {
   const ghost = svg('svg', { viewBox: '0 0 ' + w + ' ' + h, width: w, height: h, 'aria-hidden': 'true' });
   ghost.append(svg('rect', { width: w, height: h }));
   const img = new Image(w, h);
-  img.alt = 'Page ' + (n + 1) + ' of ' + total;
+  img.alt = T('Page %d of %d', n + 1, total);
   img.decoding = 'async';
   img.draggable = false;
   box.append(ghost, img);
@@ -236,11 +236,11 @@ function failed(s) {
   note.className = 'page-failed';
   s.box.classList.add('failed');
   const text = document.createElement('p');
-  text.textContent = 'Page ' + (s.n + 1) + ' did not arrive.';
+  text.textContent = T('Page %d did not arrive.', s.n + 1);
   const again = document.createElement('button');
   again.type = 'button';
   again.className = 'btn';
-  again.textContent = 'Try again';
+  again.textContent = T('Try again');
   again.addEventListener('click', (event) => { event.stopPropagation(); note.remove(); retry(s); });
   note.append(text, again);
   s.box.append(note);
@@ -331,12 +331,12 @@ function mark(to, how) {
   shownLast = to;
   const text = to > cur ? (cur + 1) + '–' + (to + 1) : String(cur + 1);
   place.firstElementChild.textContent = text + ' / ' + total;
-  place.setAttribute('aria-label', 'Page ' + text + ' of ' + total);
+  place.setAttribute('aria-label', T('Page %s of %d', text, total));
   slider.value = cur + 1;
-  slider.setAttribute('aria-valuetext', 'Page ' + text + ' of ' + total);
+  slider.setAttribute('aria-valuetext', T('Page %s of %d', text, total));
   percent.textContent = Math.round((to + 1) * 100 / total) + ' %';
   if (how === 'scroll') { clearTimeout(addressTimer); addressTimer = setTimeout(keepAddress, 250); } else keepAddress();
-  if (how === 'key') say.textContent = 'Page ' + text + ' of ' + total;
+  if (how === 'key') say.textContent = T('Page %s of %d', text, total);
   aheadOfEnd(to);
   save(to, how);
 }
@@ -423,8 +423,8 @@ function apply(first) {
   slider.dir = opts.dir;
   percent.hidden = !strip();
   const [l, r] = [view.querySelector('[data-do="left"]'), view.querySelector('[data-do="right"]')];
-  l.setAttribute('aria-label', forward('left') ? 'Next page' : 'Page before');
-  r.setAttribute('aria-label', forward('right') ? 'Next page' : 'Page before');
+  l.setAttribute('aria-label', forward('left') ? T('Next page') : T('Page before'));
+  r.setAttribute('aria-label', forward('right') ? T('Next page') : T('Page before'));
   document.getElementById('mode-word').textContent = strip() || vertical() ? words.mode[opts.mode] : words.dir[opts.dir];
   document.getElementById('fit-word').textContent = words.fit[opts.fit];
   for (const name of ['mode', 'dir', 'fit', 'bg', 'gap', 'cover']) {
@@ -461,7 +461,7 @@ const doing = {
   fit: () => { const order = ['both', 'width', 'height', 'original']; set('fit', order[(order.indexOf(opts.fit) + 1) % order.length]); },
   every: async () => {
     const done = await sendSettings('reading');
-    document.getElementById('settings-say').textContent = done ? 'Every title without settings of its own is shown like this.' : 'The reader cannot be reached just now.';
+    document.getElementById('settings-say').textContent = done ? T('Every title without settings of its own is shown like this.') : T('The reader cannot be reached just now.');
   },
   keep: () => keepThis(),
 };
@@ -513,11 +513,11 @@ function hint(on) {
   if (!on) { zones.hidden = true; zones.replaceChildren(); bars(false); return; }
   const rtl = opts.dir === 'rtl', down = vertical();
   zones.classList.toggle('upright', down);
-  const forwardText = down ? 'you read from top to bottom' : rtl ? 'you read right to left' : 'you read left to right';
-  zones.setAttribute('aria-label', 'Where to tap: ' + (down ? 'lower' : rtl ? 'left' : 'right') + ' edge for the next page, middle for the menu, the other edge for the page before');
-  const before = zone(rtl && !down ? 'next' : 'back', 'Page before', down ? 'the upper edge' : rtl ? 'the right edge' : 'the left edge');
-  const after = zone(rtl && !down ? 'back' : 'next', 'Next page', forwardText);
-  const menu = zone('hand', 'Menu', 'tap anywhere to begin');
+  const forwardText = down ? T('you read from top to bottom') : rtl ? T('you read right to left') : T('you read left to right');
+  zones.setAttribute('aria-label', down ? T('Where to tap: lower edge for the next page, middle for the menu, the other edge for the page before') : rtl ? T('Where to tap: left edge for the next page, middle for the menu, the other edge for the page before') : T('Where to tap: right edge for the next page, middle for the menu, the other edge for the page before'));
+  const before = zone(rtl && !down ? 'next' : 'back', T('Page before'), down ? T('the upper edge') : rtl ? T('the right edge') : T('the left edge'));
+  const after = zone(rtl && !down ? 'back' : 'next', T('Next page'), forwardText);
+  const menu = zone('hand', T('Menu'), T('tap anywhere to begin'));
   zones.replaceChildren(...(rtl && !down ? [after, menu, before] : [before, menu, after]));
   zones.hidden = false;
 }
@@ -725,7 +725,7 @@ function tell() {
   const n = places.list().length;
   offline.hidden = n === 0;
   const text = document.createElement('span');
-  text.textContent = 'Saved on this device, ' + n + (n === 1 ? ' place to send' : ' places to send');
+  text.textContent = T('Saved on this device, %d places to send', n);
   offline.replaceChildren(...(n ? [picture('cloud'), text] : []));
 }
 document.addEventListener('places', tell);
@@ -765,13 +765,16 @@ function offer(stands) {
   try { if (sessionStorage.getItem(stayed)) { known = stands.version; return; } } catch { /* asked again then */ }
   if (ask) { if (ask.place.version === stands.version) return; ask.box.remove(); }
   // Two of a kind cannot be told apart, nor from this one read earlier.
-  const on = stands.device === data.device ? '' : ' on the ' + (stands.device || 'other device'), page = stands.page + 1;
+  const other = stands.device !== data.device, page = stands.page + 1;
+  const device = { phone: T('on the phone'), tablet: T('on the tablet'), computer: T('on the computer') }[stands.device] || T('on the other device');
   const box = document.createElement('aside');
   box.className = 'read-ask';
-  box.setAttribute('aria-label', 'Another device is further');
+  box.setAttribute('aria-label', T('Another device is further'));
   const text = document.createElement('p'), strong = document.createElement('strong'), small = document.createElement('small');
-  strong.textContent = stands.finished && page >= total ? 'Read to the end' + on + '. Go there?' : 'Continue from page ' + page + on + '?';
-  small.textContent = (on ? 'Read there ' : 'Last read ') + stands.when + '. Here: page ' + (shownLast + 1) + '.';
+  strong.textContent = stands.finished && page >= total
+    ? (other ? T('Read to the end %s. Go there?', device) : T('Read to the end. Go there?'))
+    : (other ? T('Continue from page %d %s?', page, device) : T('Continue from page %d?', page));
+  small.textContent = other ? T('Read there %s. Here: page %d.', stands.when, shownLast + 1) : T('Last read %s. Here: page %d.', stands.when, shownLast + 1);
   text.append(strong, small);
   const actions = document.createElement('div');
   actions.className = 'actions';
@@ -783,8 +786,8 @@ function offer(stands) {
     b.addEventListener('click', action);
     actions.append(b);
   };
-  button('Go to page ' + page, 'primary', () => { known = stands.version; ask.box.remove(); ask = null; turned = true; show(stands.page, 'turn'); });
-  button('Stay on ' + (shownLast + 1), 'plain', () => { try { sessionStorage.setItem(stayed, '1'); } catch { /* asked again then */ } turned = true; closeAsk(); });
+  button(T('Go to page %d', page), 'primary', () => { known = stands.version; ask.box.remove(); ask = null; turned = true; show(stands.page, 'turn'); });
+  button(T('Stay on %d', shownLast + 1), 'plain', () => { try { sessionStorage.setItem(stayed, '1'); } catch { /* asked again then */ } turned = true; closeAsk(); });
   box.append(picture(stands.device === 'computer' ? 'clock' : 'phone', ' icon-lg'), text, actions);
   ask = { box, place: stands, turns: 0 };
   view.append(box);
@@ -797,9 +800,9 @@ async function askKept() {
   row.hidden = !keep.possible;
   if (!keep.possible) return;
   const has = await keep.has(data.book);
-  button.textContent = has ? 'Remove from this device' : 'Save on this device';
+  button.textContent = has ? T('Remove from this device') : T('Save on this device');
   button.dataset.has = has ? '1' : '';
-  text.textContent = has ? 'This chapter can be read without a connection.' : '';
+  text.textContent = has ? T('This chapter can be read without a connection.') : '';
 }
 async function keepThis() {
   const row = document.getElementById('keep-row'), button = row.querySelector('button'), text = row.querySelector('span');
@@ -808,8 +811,8 @@ async function keepThis() {
   let problem = '';
   try {
     if (button.dataset.has) await keep.remove(data.book);
-    else await keep.save(data.book, (done, of) => { text.textContent = done + ' of ' + of + ' pages'; });
-  } catch { problem = 'It could not be saved. Nothing is left of it; try again.'; }
+    else await keep.save(data.book, (done, of) => { text.textContent = T('%d of %d pages', done, of); });
+  } catch { problem = T('It could not be saved. Nothing is left of it; try again.'); }
   button.removeAttribute('aria-busy');
   await askKept();
   if (problem) text.textContent = problem;

@@ -22,8 +22,8 @@ async function ask(group, mine) {
   button.addEventListener('click', stop);
   const state = group.querySelector('[data-state]');
   state.className = 'word tone-info end';
-  const tick = () => word(group, 'Still searching, ' + Math.round((Date.now() - began) / 1000) + ' s');
-  word(group, 'Searching');
+  const tick = () => word(group, T('Still searching, %d s', Math.round((Date.now() - began) / 1000)));
+  word(group, T('Searching'));
   show(group, true);
   // The link that was pressed is hidden now; the focus goes to what took its place.
   if (mine) button.focus({ preventScroll: true });
@@ -49,10 +49,10 @@ async function ask(group, mine) {
       }
       said.textContent = now.querySelector('h2').textContent + ': ' + now.querySelector('[data-state] > span').textContent;
     } else {
-      rest(answer.redirected ? 'Not asked: sign in again' : 'That did not work');
+      rest(answer.redirected ? T('Not asked: sign in again') : T('That did not work'));
     }
   } catch {
-    rest(control.signal.aborted ? 'Stopped' : 'Mangrove did not answer');
+    rest(control.signal.aborted ? T('Stopped') : T('Mangrove did not answer'));
     if (mine || control.signal.aborted) group.querySelector('[data-again]').focus({ preventScroll: true });
   } finally {
     clearInterval(timer);
@@ -69,7 +69,7 @@ function next() {
 }
 
 for (const group of document.querySelectorAll('[data-search][data-start]')) {
-  word(group, 'Waiting its turn');
+  word(group, T('Waiting its turn'));
   queue.push([group, false]);
 }
 next();

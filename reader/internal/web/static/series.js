@@ -12,20 +12,20 @@
   const ticked = () => boxes().filter((box) => box.checked);
   let from = null;   // the chapter picked last, by its book
 
-  pageKeys.push({ title: 'Series', keys: [['x', 'Select the chapter, or take it back'], ['Shift x', 'Select up to here'], ['Esc', 'Select nothing']] });
+  pageKeys.push({ title: T('Series'), keys: [['x', T('Select the chapter, or take it back')], ['Shift x', T('Select up to here')], ['Esc', T('Select nothing')]] });
 
   let picking = false;
   function pick(on) {
     picking = on;
     list().classList.toggle('picking', on);
     button.setAttribute('aria-pressed', String(on));
-    button.textContent = on ? 'Done' : 'Select';
+    button.textContent = on ? T('Done') : T('Select');
     if (!on) { for (const box of ticked()) box.checked = false; from = null; }
     count();
   }
   function count() {
     const n = ticked().length;
-    said.textContent = n + (n === 1 ? ' chapter selected' : ' chapters selected');
+    said.textContent = T('%d chapters selected', n);
   }
   button.hidden = document.getElementById('unpick').hidden = false;
   button.addEventListener('click', () => pick(!picking));
@@ -79,7 +79,7 @@
       if (is && !sign) {
         const word = document.createElement('span');
         word.className = 'kept-sign';
-        word.textContent = 'On this device · ';
+        word.textContent = T('On this device') + ' · ';
         row.querySelector('.state').prepend(word);
       } else if (!is && sign) sign.remove();
     }
@@ -97,11 +97,11 @@
     let bytes = 0, done = 0, failed = '';
     for (const [book, name] of wanted) {
       try {
-        bytes += (await keep.save(book, (n, of) => { said.textContent = name + ': ' + n + ' of ' + of + ' pages'; })).bytes;
+        bytes += (await keep.save(book, (n, of) => { said.textContent = T('%s: %d of %d pages', name, n, of); })).bytes;
         done++;
-      } catch { failed = name + ' could not be saved. '; break; }
+      } catch { failed = T('%s could not be saved.', name) + ' '; break; }
     }
     keepButton.removeAttribute('aria-busy');
-    said.textContent = failed + done + (done === 1 ? ' chapter' : ' chapters') + ' saved on this device, ' + keep.size(bytes);
+    said.textContent = failed + T('%d chapters saved on this device, %s', done, keep.size(bytes));
   });
 })();

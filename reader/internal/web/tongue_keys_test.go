@@ -1,0 +1,113 @@
+package web
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"text/template/parse"
+	"unicode"
+
+	"mangrove/reader/internal/language"
+)
+
+// Every message that is said has words in every language, and no file keeps words
+// that are said nowhere.
+func TestMessageFilesAreWhole(t *testing.T) {
+	t.Parallel()
+	said := saidKeys(t)
+	all, err := language.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range all.All() {
+		for _, key := range p.Missing(said) {
+			if strings.ContainsFunc(strings.NewReplacer("%s", "", "%d", "").Replace(key), unicode.IsLetter) {
+				t.Errorf("%s has no message %q", p.Tag(), key)
+			}
+		}
+		for _, key := range p.Keys() {
+			if !slices.Contains(said, key) {
+				t.Errorf("%s has a message that nothing says: %q", p.Tag(), key)
+			}
+		}
+	}
+}
+
+// A number with its noun has plural forms in English too.
+func TestCountedMessagesHavePluralForms(t *testing.T) {
+	t.Parallel()
+	all, err := language.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range saidKeys(t) {
+		if regexp.MustCompile(`%d [a-z]+s\b`).MatchString(key) && all.All()[0].T(key, 1, 1, 1) == all.All()[0].T(strings.Clone(key)+" ", 1, 1, 1) {
+			t.Errorf("en.json has no plural forms for %q", key)
+		}
+	}
+}
+
+func saidKeys(t *testing.T) []string {
+	t.Helper()
+	keys, err := scriptKeys()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) == 0 {
+				return true
+			}
+			if f, ok := call.Fun.(*ast.SelectorExpr); !ok || f.Sel.Name != "T" {
+				return true
+			}
+			if text, ok := call.Args[0].(*ast.BasicLit); ok {
+				key, err := strconv.Unquote(text.Value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				keys = append(keys, key)
+			}
+			return true
+		})
+	}
+	s, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range s.templates["en"].Templates() {
+		if one.Tree != nil {
+			keys = append(keys, keysOf(one.Tree.Root)...)
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// keysOf are the messages that a template says.
+func keysOf(n parse.Node) (keys []string) {
+	for _, call := range regexp.MustCompile(`\bt ("(?:[^"\\]|\\.)*")`).FindAllStringSubmatch(n.String(), -1) {
+		if key, err := strconv.Unquote(call[1]); err == nil {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
