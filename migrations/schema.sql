@@ -89,12 +89,13 @@ CREATE FUNCTION reader.count_books(shelved bigint[]) RETURNS void
 BEGIN
     PERFORM FROM titles WHERE id = ANY (shelved) ORDER BY id FOR NO KEY UPDATE;
     UPDATE titles t
-    SET book_count = c.here, unreadable_count = c.unreadable, gone_count = c.gone, newest_at = c.newest, languages = c.languages, cover_book = c.cover
+    SET book_count = c.here, unreadable_count = c.unreadable, lacking_count = c.lacking, gone_count = c.gone, newest_at = c.newest, languages = c.languages, cover_book = c.cover
     FROM (
         SELECT o.id,
             count(*) FILTER (WHERE b.removed_at IS NULL) AS here,
             count(*) FILTER (WHERE b.removed_at IS NULL AND b.unreadable <> '') AS unreadable,
-            count(*) FILTER (WHERE b.removed_at IS NOT NULL OR b.missing_pages <> '{}' OR b.unreadable <> '') AS gone,
+            count(*) FILTER (WHERE b.removed_at IS NULL AND (b.missing_pages <> '{}' OR b.unreadable <> '')) AS lacking,
+            count(*) FILTER (WHERE b.removed_at IS NOT NULL) AS gone,
             max(b.published_at) FILTER (WHERE b.removed_at IS NULL) AS newest,
             coalesce(array_agg(DISTINCT b.language ORDER BY b.language) FILTER (WHERE b.removed_at IS NULL AND b.language <> ''), '{}') AS languages,
             (array_agg(b.id ORDER BY b.number NULLS LAST, b.source_order DESC, b.id) FILTER (WHERE b.removed_at IS NULL AND b.unreadable = ''))[1] AS cover
@@ -102,7 +103,7 @@ BEGIN
         WHERE o.id = ANY (shelved)
         GROUP BY o.id
     ) c
-    WHERE t.id = c.id AND (t.book_count, t.unreadable_count, t.gone_count, t.newest_at, t.languages, t.cover_book) IS DISTINCT FROM (c.here, c.unreadable, c.gone, c.newest, c.languages, c.cover);
+    WHERE t.id = c.id AND (t.book_count, t.unreadable_count, t.lacking_count, t.gone_count, t.newest_at, t.languages, t.cover_book) IS DISTINCT FROM (c.here, c.unreadable, c.lacking, c.gone, c.newest, c.languages, c.cover);
     PERFORM count_reading(NULL, shelved);
 END
 $$;
@@ -472,6 +473,19 @@ CREATE TABLE reader.guest_collections (
 
 ALTER TABLE reader.guest_collections OWNER TO mangrove_owner;
 
+-- Name: identities; Type: TABLE; Schema: reader; Owner: mangrove_owner
+
+CREATE TABLE reader.identities (
+    issuer text NOT NULL,
+    subject text NOT NULL,
+    user_id bigint NOT NULL,
+    linked_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT identities_issuer_check CHECK (((octet_length(issuer) >= 1) AND (octet_length(issuer) <= 500))),
+    CONSTRAINT identities_subject_check CHECK (((octet_length(subject) >= 1) AND (octet_length(subject) <= 255)))
+);
+
+ALTER TABLE reader.identities OWNER TO mangrove_owner;
+
 -- Name: import_collected; Type: TABLE; Schema: reader; Owner: mangrove_owner
 
 CREATE TABLE reader.import_collected (
@@ -783,11 +797,13 @@ CREATE TABLE reader.titles (
     book_count integer DEFAULT 0 NOT NULL,
     gone_count integer DEFAULT 0 NOT NULL,
     unreadable_count integer DEFAULT 0 NOT NULL,
+    lacking_count integer DEFAULT 0 NOT NULL,
     newest_at timestamp with time zone,
     languages text[] DEFAULT '{}'::text[] NOT NULL,
     cover_book bigint,
     CONSTRAINT titles_book_count_check CHECK ((book_count >= 0)),
     CONSTRAINT titles_check CHECK (((unreadable_count >= 0) AND (unreadable_count <= book_count))),
+    CONSTRAINT titles_check1 CHECK (((lacking_count >= 0) AND (lacking_count <= book_count))),
     CONSTRAINT titles_gone_count_check CHECK ((gone_count >= 0)),
     CONSTRAINT titles_reading_direction_check CHECK ((reading_direction = ANY (ARRAY[''::text, 'ltr'::text, 'rtl'::text, 'strip'::text]))),
     CONSTRAINT titles_status_check CHECK ((status = ANY (ARRAY[''::text, 'ongoing'::text, 'completed'::text, 'hiatus'::text, 'cancelled'::text])))
@@ -797,7 +813,11 @@ ALTER TABLE reader.titles OWNER TO mangrove_owner;
 
 -- Name: COLUMN titles.gone_count; Type: COMMENT; Schema: reader; Owner: mangrove_owner
 
-COMMENT ON COLUMN reader.titles.gone_count IS 'books that the library had and that are not there now, lack pages or cannot be read';
+COMMENT ON COLUMN reader.titles.gone_count IS 'books that the library had and that are not there now';
+
+-- Name: COLUMN titles.lacking_count; Type: COMMENT; Schema: reader; Owner: mangrove_owner
+
+COMMENT ON COLUMN reader.titles.lacking_count IS 'books that are there and lack pages, or cannot be read';
 
 -- Name: users; Type: TABLE; Schema: reader; Owner: mangrove_owner
 
@@ -826,7 +846,7 @@ COMMENT ON COLUMN reader.users.name_key IS 'the name folded for comparison, so t
 
 -- Name: COLUMN users.password_hash; Type: COMMENT; Schema: reader; Owner: mangrove_owner
 
-COMMENT ON COLUMN reader.users.password_hash IS 'NULL until the person has chosen a password with an invitation';
+COMMENT ON COLUMN reader.users.password_hash IS 'NULL for those who have not come yet, and for those who only come through an issuer';
 
 -- Name: COLUMN users.language; Type: COMMENT; Schema: reader; Owner: mangrove_owner
 
@@ -855,8 +875,10 @@ CREATE TABLE reader.sessions (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     used_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone NOT NULL,
+    method text DEFAULT 'password'::text NOT NULL,
     CONSTRAINT sessions_check CHECK (((used_at >= created_at) AND (expires_at > used_at))),
     CONSTRAINT sessions_device_check CHECK (((char_length(device) >= 1) AND (char_length(device) <= 80))),
+    CONSTRAINT sessions_method_check CHECK ((method = ANY (ARRAY['password'::text, 'issuer'::text]))),
     CONSTRAINT sessions_token_hash_check CHECK ((octet_length(token_hash) = 32))
 );
 
@@ -918,6 +940,8 @@ CREATE VIEW reader.shelf AS
     r.read_at,
     t.newest_at,
     t.gone_count,
+    t.unreadable_count,
+    t.lacking_count,
     t.cover_book,
     r.current_book,
     (f.user_id IS NOT NULL) AS following
@@ -949,6 +973,8 @@ UNION ALL
     NULL::timestamp with time zone AS read_at,
     NULL::timestamp with time zone AS newest_at,
     0 AS gone_count,
+    0 AS unreadable_count,
+    0 AS lacking_count,
     NULL::bigint AS cover_book,
     NULL::bigint AS current_book,
     true AS following
@@ -1645,6 +1671,16 @@ ALTER TABLE ONLY reader.follow_revision
 ALTER TABLE ONLY reader.guest_collections
     ADD CONSTRAINT guest_collections_pkey PRIMARY KEY (user_id, collection_id);
 
+-- Name: identities identities_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.identities
+    ADD CONSTRAINT identities_pkey PRIMARY KEY (issuer, subject);
+
+-- Name: identities identities_user_id_issuer_key; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.identities
+    ADD CONSTRAINT identities_user_id_issuer_key UNIQUE (user_id, issuer);
+
 -- Name: import_collected import_collected_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
 
 ALTER TABLE ONLY reader.import_collected
@@ -2111,6 +2147,11 @@ ALTER TABLE ONLY reader.guest_collections
 ALTER TABLE ONLY reader.guest_collections
     ADD CONSTRAINT guest_collections_user_id_fkey FOREIGN KEY (user_id) REFERENCES reader.users(id) ON DELETE CASCADE;
 
+-- Name: identities identities_user_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.identities
+    ADD CONSTRAINT identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES reader.users(id) ON DELETE CASCADE;
+
 -- Name: import_collected import_collected_collection_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
 
 ALTER TABLE ONLY reader.import_collected
@@ -2309,6 +2350,10 @@ GRANT SELECT,UPDATE ON TABLE reader.follow_revision TO mangrove_reader;
 -- Name: TABLE guest_collections; Type: ACL; Schema: reader; Owner: mangrove_owner
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.guest_collections TO mangrove_reader;
+
+-- Name: TABLE identities; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.identities TO mangrove_reader;
 
 -- Name: TABLE import_collected; Type: ACL; Schema: reader; Owner: mangrove_owner
 

@@ -173,6 +173,7 @@ func read(t testing.TB, root *os.Root, name string, p cbz.Page) []byte {
 
 // TestUnreadable gives the reason for each way not to be readable, whatever the
 // kind, the same at a look and at a reading.
+// It shows B59, B60, B62.
 func TestUnreadable(t *testing.T) {
 	t.Parallel()
 	jpg := testFile(t, "page 2.jpg")

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
+// TestFolderName shows B47 to B58.
 func TestFolderName(t *testing.T) {
 	t.Parallel()
 	const key = "sample\x00pepper"
@@ -94,6 +95,7 @@ func TestChapterName(t *testing.T) {
 
 // TestNamesNeverCollide is S-022, S-024 and S-026: titles that no file system
 // can tell apart, of different keys.
+// It shows S-024, F87.
 func TestNamesNeverCollide(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("転", 86)

@@ -67,6 +67,7 @@ func names(a *Archive) []string {
 	return out
 }
 
+// TestOpenOrderAndLitter shows S-098, S-099, B61.
 func TestOpenOrderAndLitter(t *testing.T) {
 	t.Parallel()
 	jpg := testFile(t, "sliver.jpg")
@@ -123,6 +124,7 @@ func TestOpenOrderAndLitter(t *testing.T) {
 	}
 }
 
+// TestOpenRefuses shows B59, B60, B62.
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	jpg := testFile(t, "sliver.jpg")
@@ -321,6 +323,7 @@ func TestOpenSharedArchives(t *testing.T) {
 	}
 }
 
+// TestParseComicInfo shows B63 to B66.
 func TestParseComicInfo(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -64,6 +64,7 @@ type rules struct {
 	} `yaml:"groups"`
 }
 
+// TestEveryAlertAsksForWhatThereIsAndHasItsRunbook shows OBS-3, features H16.
 func TestEveryAlertAsksForWhatThereIsAndHasItsRunbook(t *testing.T) {
 	var r rules
 	if err := yaml.UnmarshalWithOptions(shipped(t, "deploy/prometheus/alerts.yml"), &r, yaml.Strict()); err != nil {

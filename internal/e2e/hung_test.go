@@ -51,15 +51,18 @@ func TestALongOutageOfTheDatabaseTakesNoLiveness(t *testing.T) {
 }
 
 // TestAStoppedServiceIsRestarted: a process that is there and does nothing is noticed
-// and replaced, counted once (SUP-2, S-092, F50).
+// and replaced, counted once (SUP-2, S-092, F50). A terminal that closes ends nobody
+// (F61). A trace that is asked for is one failure, and lies in the log (F62).
 func TestAStoppedServiceIsRestarted(t *testing.T) {
 	turn(t)
 	m := newMangrove(t)
 	m.start()
 	before := m.serving()
 	began := time.Now()
-	if err := syscall.Kill(before["scraper"].pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
+	for pid, signal := range map[int]syscall.Signal{before["reader"].pid: syscall.SIGHUP, before["scraper"].pid: syscall.SIGSTOP} {
+		if err := syscall.Kill(pid, signal); err != nil {
+			t.Fatal(err)
+		}
 	}
 	m.eventually("another scraper serves", func() (bool, string) {
 		now, out := m.status()
@@ -68,8 +71,25 @@ func TestAStoppedServiceIsRestarted(t *testing.T) {
 	if took := time.Since(began); took > 40*time.Second {
 		t.Errorf("it took %s, want at most 35 seconds and the start", took)
 	}
-	if now := m.serving(); now["scraper"].failures != 1 || now["reader"] != before["reader"] {
+	now := m.serving()
+	if now["scraper"].failures != 1 || now["reader"] != before["reader"] {
 		t.Errorf("the services are %+v, were %+v", now, before)
+	}
+	second := now["scraper"].pid
+	for _, signal := range []syscall.Signal{syscall.SIGHUP, syscall.SIGQUIT} {
+		if err := syscall.Kill(second, signal); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.eventually("a third scraper serves", func() (bool, string) {
+		now, out := m.status()
+		return now["scraper"].state == "serving" && now["scraper"].pid != second, out
+	})
+	if now := m.serving(); now["scraper"].failures != 2 || now["reader"] != before["reader"] {
+		t.Errorf("the services are %+v, were %+v", now, before)
+	}
+	if log := m.log("scraper"); !strings.Contains(log, "SIGQUIT") || !strings.Contains(log, "goroutine ") {
+		t.Errorf("the log has no trace:\n%s", lastLines(log, 20))
 	}
 }
 

@@ -84,6 +84,30 @@ func TestKilledInTheMiddle(t *testing.T) {
 		site.askedOnce()
 		ada.contented(true)
 	})
+	// S-095, features D37: a stop waits for no Site, and the next start goes on at that page.
+	t.Run("asked to stop", func(t *testing.T) {
+		turn(t)
+		site, m, ada, release := underWay(t)
+		began := time.Now()
+		if code := m.stop(); code != 0 {
+			t.Errorf("the stop ended with %d", code)
+		}
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("the stop took %s", took)
+		}
+		release()
+		m.start()
+		for name, s := range m.serving() {
+			if s.failures != 0 {
+				t.Errorf("the stop of %s counts as a failure", name)
+			}
+		}
+		ada.chaptersHere(3)
+		ada.jobDone("Done, 3 chapters")
+		m.holds(site.chapters)
+		site.askedOnce(inFlight(site)...)
+		ada.contented(true)
+	})
 	t.Run("everything", func(t *testing.T) {
 		turn(t)
 		site, m, ada, release := underWay(t)

@@ -189,7 +189,7 @@ func (v *visitor) readsKeys() {
 	v.press('m')
 	v.open("/library")
 	v.press('?')
-	v.says("other pages have theirs", `() => document.querySelector('dialog[open] h3')?.textContent === 'Everywhere'`)
+	v.says("other pages have theirs", `() => [...document.querySelectorAll('dialog[open] h3')].map((h) => h.textContent).join() === 'On this page: Library,Everywhere,Reading'`)
 	v.click(`dialog .switch`)
 	v.press(input.Escape)
 	v.press('?')

@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 )
 
+// TestSecretsNeverReachALine shows OBS-3, features D24 and H8.
 func TestSecretsNeverReachALine(t *testing.T) {
 	var buf bytes.Buffer
 	log := New(&buf, "reader", "info").With(zap.String("session_token", "canary-1"))
@@ -25,6 +26,7 @@ func TestSecretsNeverReachALine(t *testing.T) {
 	}
 }
 
+// TestHostileTextStaysOnOneLine shows OBS-3.
 func TestHostileTextStaysOnOneLine(t *testing.T) {
 	var buf bytes.Buffer
 	log := New(&buf, "scraper", "info")

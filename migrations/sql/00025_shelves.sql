@@ -52,10 +52,12 @@ ALTER TABLE reader.titles
     ADD COLUMN book_count  integer     NOT NULL DEFAULT 0 CHECK (book_count >= 0),
     ADD COLUMN gone_count  integer     NOT NULL DEFAULT 0 CHECK (gone_count >= 0),
     ADD COLUMN unreadable_count integer NOT NULL DEFAULT 0 CHECK (unreadable_count BETWEEN 0 AND book_count),
+    ADD COLUMN lacking_count integer   NOT NULL DEFAULT 0 CHECK (lacking_count BETWEEN 0 AND book_count),
     ADD COLUMN newest_at   timestamptz,
     ADD COLUMN languages   text[]      NOT NULL DEFAULT '{}',
     ADD COLUMN cover_book  bigint;
-COMMENT ON COLUMN reader.titles.gone_count IS 'books that the library had and that are not there now, lack pages or cannot be read';
+COMMENT ON COLUMN reader.titles.gone_count IS 'books that the library had and that are not there now';
+COMMENT ON COLUMN reader.titles.lacking_count IS 'books that are there and lack pages, or cannot be read';
 ALTER TABLE reader.bookmarks
     ADD COLUMN shelf_order text COLLATE "C" NOT NULL GENERATED ALWAYS AS (reader.shelf_order(title)) STORED,
     ADD COLUMN shelf_words text NOT NULL GENERATED ALWAYS AS (reader.shelf_words(title, '', '{}', '{}')) STORED;
@@ -114,12 +116,13 @@ CREATE FUNCTION reader.count_books(shelved bigint[]) RETURNS void
 BEGIN
     PERFORM FROM titles WHERE id = ANY (shelved) ORDER BY id FOR NO KEY UPDATE;
     UPDATE titles t
-    SET book_count = c.here, unreadable_count = c.unreadable, gone_count = c.gone, newest_at = c.newest, languages = c.languages, cover_book = c.cover
+    SET book_count = c.here, unreadable_count = c.unreadable, lacking_count = c.lacking, gone_count = c.gone, newest_at = c.newest, languages = c.languages, cover_book = c.cover
     FROM (
         SELECT o.id,
             count(*) FILTER (WHERE b.removed_at IS NULL) AS here,
             count(*) FILTER (WHERE b.removed_at IS NULL AND b.unreadable <> '') AS unreadable,
-            count(*) FILTER (WHERE b.removed_at IS NOT NULL OR b.missing_pages <> '{}' OR b.unreadable <> '') AS gone,
+            count(*) FILTER (WHERE b.removed_at IS NULL AND (b.missing_pages <> '{}' OR b.unreadable <> '')) AS lacking,
+            count(*) FILTER (WHERE b.removed_at IS NOT NULL) AS gone,
             max(b.published_at) FILTER (WHERE b.removed_at IS NULL) AS newest,
             coalesce(array_agg(DISTINCT b.language ORDER BY b.language) FILTER (WHERE b.removed_at IS NULL AND b.language <> ''), '{}') AS languages,
             (array_agg(b.id ORDER BY b.number NULLS LAST, b.source_order DESC, b.id) FILTER (WHERE b.removed_at IS NULL AND b.unreadable = ''))[1] AS cover
@@ -127,7 +130,7 @@ BEGIN
         WHERE o.id = ANY (shelved)
         GROUP BY o.id
     ) c
-    WHERE t.id = c.id AND (t.book_count, t.unreadable_count, t.gone_count, t.newest_at, t.languages, t.cover_book) IS DISTINCT FROM (c.here, c.unreadable, c.gone, c.newest, c.languages, c.cover);
+    WHERE t.id = c.id AND (t.book_count, t.unreadable_count, t.lacking_count, t.gone_count, t.newest_at, t.languages, t.cover_book) IS DISTINCT FROM (c.here, c.unreadable, c.lacking, c.gone, c.newest, c.languages, c.cover);
     PERFORM count_reading(NULL, shelved);
 END
 $$;
@@ -244,7 +247,7 @@ FROM reader.users u JOIN reader.titles t ON u.role <> 'guest' OR u.sees = 'every
 CREATE VIEW reader.shelf AS
 SELECT u.id AS user_id, t.id AS title_id, t.site, t.series_id, t.title, t.site_name, t.status, t.tags, t.languages, t.shelf_order, t.shelf_words, t.added_at,
     t.book_count, t.book_count - t.unreadable_count - coalesce(r.finished, 0) AS unread, coalesce(r.begun, 0) AS begun, coalesce(r.finished, 0) AS finished, r.read_at, t.newest_at,
-    t.gone_count, t.cover_book, r.current_book, f.user_id IS NOT NULL AS following
+    t.gone_count, t.unreadable_count, t.lacking_count, t.cover_book, r.current_book, f.user_id IS NOT NULL AS following
 FROM reader.users u
 JOIN reader.titles t ON u.role <> 'guest' OR u.sees = 'everything' OR EXISTS (
     SELECT FROM reader.guest_collections g JOIN reader.collection_series c ON c.collection_id = g.collection_id
@@ -253,7 +256,7 @@ LEFT JOIN reader.shelf_reading r ON r.user_id = u.id AND r.title_id = t.id
 LEFT JOIN reader.bookmarks f ON f.user_id = u.id AND f.site = t.site AND f.series_id = t.series_id
 WHERE t.book_count > 0
 UNION ALL
-SELECT f.user_id, 0, f.site, f.series_id, f.title, '', '', '{}', '{}', f.shelf_order, f.shelf_words, f.followed_at, 0, 0, 0, 0, NULL, NULL, 0, NULL, NULL, true
+SELECT f.user_id, 0, f.site, f.series_id, f.title, '', '', '{}', '{}', f.shelf_order, f.shelf_words, f.followed_at, 0, 0, 0, 0, NULL, NULL, 0, 0, 0, NULL, NULL, true
 FROM reader.bookmarks f
 WHERE NOT EXISTS (SELECT FROM reader.titles t WHERE t.site = f.site AND t.series_id = f.series_id AND t.book_count > 0);
 
@@ -274,6 +277,6 @@ DROP TRIGGER books_added ON reader.books;
 DROP FUNCTION reader.progress_changed, reader.books_changed, reader.count_books, reader.count_reading;
 DROP TABLE reader.shelf_reading;
 ALTER TABLE reader.bookmarks DROP COLUMN shelf_order, DROP COLUMN shelf_words;
-ALTER TABLE reader.titles DROP COLUMN shelf_order, DROP COLUMN shelf_words, DROP COLUMN unreadable_count, DROP COLUMN book_count, DROP COLUMN gone_count,
+ALTER TABLE reader.titles DROP COLUMN shelf_order, DROP COLUMN shelf_words, DROP COLUMN unreadable_count, DROP COLUMN lacking_count, DROP COLUMN book_count, DROP COLUMN gone_count,
     DROP COLUMN newest_at, DROP COLUMN languages, DROP COLUMN cover_book;
 DROP FUNCTION reader.shelf_patterns, reader.shelf_words, reader.shelf_order, reader.folded;

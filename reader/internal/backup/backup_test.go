@@ -108,8 +108,9 @@ func TestExportComesBack(t *testing.T) {
 	people := []backup.Person{
 		{Name: "Mo", Series: []backup.ExportedSeries{{
 			Title: "Komi <3", Site: "mangadex", SeriesID: uuid, URL: "https://mangadex.org/title/" + uuid,
-			Follow: &backup.ExportedFollow{Since: at, Download: true, Languages: []string{"en"}},
-			Read:   []backup.ExportedPlace{{Chapter: "2.5", ChapterID: "c2", Page: 8, At: at}, {ChapterID: "c3", Page: 20, Finished: true, At: at}},
+			Follow:      &backup.ExportedFollow{Since: at, Download: true, Languages: []string{"en"}},
+			Read:        []backup.ExportedPlace{{Chapter: "2.5", ChapterID: "c2", Page: 8, At: at}, {ChapterID: "c3", Page: 20, Finished: true, At: at}},
+			Collections: []string{"For rainy days", "School"},
 		}}},
 		{Name: "Ada"},
 	}
@@ -126,7 +127,7 @@ func TestExportComesBack(t *testing.T) {
 	}
 	want := backup.Backup{Kind: backup.Mangrove, Series: []backup.Series{{
 		Title: "Komi <3", Source: "mangadex", Site: "mangadex", SeriesID: uuid, Address: "https://mangadex.org/title/" + uuid, Favourite: true, Download: true,
-		Languages: []string{"en"}, AddedAt: at, Chapters: 2, Marks: []backup.Mark{
+		Languages: []string{"en"}, Categories: []string{"For rainy days", "School"}, AddedAt: at, Chapters: 2, Marks: []backup.Mark{
 			{ChapterKey: "c2", Number: "2.5", Page: 7, At: at}, {ChapterKey: "c3", Page: 19, Finished: true, At: at},
 		},
 	}}}

@@ -16,8 +16,9 @@ const (
 	exportVersion = 1
 )
 
-// Export is Mangrove's own file: what people follow and how far they have read, by
-// the names that Sites give, so that it outlives database and library.
+// Export is Mangrove's own file: what people follow, how far they have read and what
+// they put together, by the names that Sites give, so that it outlives database and
+// library.
 type Export struct {
 	Format  string    `json:"format"`
 	Version int       `json:"version"`
@@ -31,7 +32,8 @@ type Person struct {
 	Series []ExportedSeries `json:"series"`
 }
 
-// ExportedSeries is a Series that a person follows, or has read in.
+// ExportedSeries is a Series that a person follows, has read in, or put into a
+// collection.
 type ExportedSeries struct {
 	Title    string          `json:"title"`
 	Site     string          `json:"site"`
@@ -39,6 +41,8 @@ type ExportedSeries struct {
 	URL      string          `json:"url,omitempty"`
 	Follow   *ExportedFollow `json:"follow,omitempty"`
 	Read     []ExportedPlace `json:"read,omitempty"`
+	// Collections are the names of the person's own that it stands in.
+	Collections []string `json:"collections,omitempty"`
 }
 
 // ExportedFollow is the wish to be kept up to date with it.
@@ -132,6 +136,11 @@ func (p Person) backup() Backup {
 				if l = text(l, 35); l != "" && len(b.Languages) < maxGroups {
 					b.Languages = append(b.Languages, l)
 				}
+			}
+		}
+		for _, name := range s.Collections {
+			if name = text(name, maxText); name != "" && len(b.Categories) < maxGroups {
+				b.Categories = append(b.Categories, name)
 			}
 		}
 		for _, r := range s.Read {

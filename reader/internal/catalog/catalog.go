@@ -166,8 +166,9 @@ type Card struct {
 	ReadAt time.Time
 	// Finished counts the books that the person has read to the end.
 	Finished int
-	// Gone counts books that the library had and that are not there now, or lack pages.
-	Gone int
+	// Gone counts books that the library had and that are not there now, Unreadable
+	// those of Books whose file cannot be read.
+	Gone, Unreadable int
 	// Place is where the card stands in the order it was asked for.
 	Place Place
 }

@@ -169,7 +169,8 @@ type Store interface {
 	// state before.
 	Adopt(ctx context.Context, userID, id int64) (scraperclient.FollowChange, error)
 	Undo(ctx context.Context, userID, id int64, since time.Time) (scraperclient.FollowChange, error)
-	// Export answers what one person follows and has read, or all with userID 0.
+	// Export answers what one person follows, has read and put into collections, or
+	// all with userID 0.
 	Export(ctx context.Context, userID int64) ([]backup.Person, error)
 }
 

@@ -176,6 +176,7 @@ func (w *world) furnish() {
 	w.book("other", "twice", "Twice", "1", "1")
 }
 
+// TestADryRunSaysWhatEachIsAndWhy shows features F11 and F12.
 func TestADryRunSaysWhatEachIsAndWhy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -213,6 +214,7 @@ func TestADryRunSaysWhatEachIsAndWhy(t *testing.T) {
 	}
 }
 
+// TestAdoptingAndUndoing shows features F11 and F12.
 func TestAdoptingAndUndoing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -393,10 +395,15 @@ func TestOutAndIn(t *testing.T) {
 	w := newWorld(t)
 	w.furnish()
 	w.adopt(w.plan(library(t)))
+	// One that is in a collection, and neither followed nor read.
+	must(w.store.NewCollection(t.Context(), w.mo, "Someday", scraperclient.Key{Site: "mangadex", SeriesID: "someday"}))(t)
 	var file bytes.Buffer
 	out := must(w.store.Export(t.Context(), w.mo))(t)
 	if err := backup.Write(&file, out, time.Now()); err != nil {
 		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{"komi Reading", "someday Someday"}, collected(out)); d != "" {
+		t.Errorf("collections in the file: %s", d)
 	}
 	before := w.dump()
 	w.adopt(w.plan(file.Bytes()))
@@ -416,6 +423,7 @@ func TestOutAndIn(t *testing.T) {
 
 // The largest backups that people tell of: 6,590 Series with 74,658 chapters go in at
 // one go, in statements whose number does not grow with them.
+// It shows features F12.
 func TestTheLargestBackup(t *testing.T) {
 	t.Parallel()
 	const series, chapters = 6_590, 74_658
@@ -471,6 +479,7 @@ func TestTheLargestBackup(t *testing.T) {
 func (w *world) statements() int64 { return w.pool.Stat().AcquireCount() }
 
 // Files of another program beside the Series of their name.
+// It shows features F11.
 func TestFoldersBesideSeries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -527,4 +536,16 @@ func TestFoldersBesideSeries(t *testing.T) {
 	}, look()); d != "" {
 		t.Error(d)
 	}
+}
+
+// collected are the Series of an export that stand in collections, each with one.
+func collected(people []backup.Person) (out []string) {
+	for _, p := range people {
+		for _, s := range p.Series {
+			for _, c := range s.Collections {
+				out = append(out, s.SeriesID+" "+c)
+			}
+		}
+	}
+	return out
 }

@@ -149,6 +149,7 @@ func failing(id string, since time.Time) scraperclient.Failing {
 	}
 }
 
+// TestNothingIsAskedOrSentBeforeSomebodyIsNamed shows features G7.
 func TestNothingIsAskedOrSentBeforeSomebodyIsNamed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -165,6 +166,7 @@ func TestNothingIsAskedOrSentBeforeSomebodyIsNamed(t *testing.T) {
 
 // What happens together is one message, what lasts is told once, and what ends and
 // begins again is told again.
+// It shows features G6.
 func TestOneMessageForWhatHappensTogether(t *testing.T) {
 	t.Parallel()
 	h, b := startHook(t), setup(t)

@@ -168,6 +168,7 @@ func TestAShorterFileIsNoPage(t *testing.T) {
 	}
 }
 
+// TestCovers shows S-065.
 func TestCovers(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -212,6 +213,28 @@ func TestCovers(t *testing.T) {
 }
 
 func abs(n int) int { return max(n, -n) }
+
+// TestAnotherCoverHasAnotherTag: who keeps the cover of before is given the new one,
+// and who keeps the new one is told so (S-064).
+func TestAnotherCoverHasAnotherTag(t *testing.T) {
+	t.Parallel()
+	c := pages.NewCovers(filepath.Join(t.TempDir(), "covers"), 0, picture.NewDecoder(1))
+	tag := ""
+	for _, tt := range []struct {
+		key  string
+		want int
+	}{{"page of the first book", http.StatusOK}, {"page of the first book", http.StatusNotModified}, {"page of another book", http.StatusOK}} {
+		rec, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Header.Set("If-None-Match", tag)
+		if err := c.Serve(rec, r, tt.key, pages.SmallCover, func(context.Context) ([]byte, error) { return pagestest.Page(t, 1, 40, 60), nil }); err != nil {
+			t.Fatal(err)
+		}
+		if rec.Code != tt.want {
+			t.Errorf("%s with %q: %d, want %d", tt.key, tag, rec.Code, tt.want)
+		}
+		tag = rec.Header().Get("ETag")
+	}
+}
 
 func TestCoverSizesAreFixed(t *testing.T) {
 	t.Parallel()
@@ -301,6 +324,7 @@ func TestABrokenPictureIsTriedOnce(t *testing.T) {
 	}
 }
 
+// TestCoversStayWithinTheirLimit shows S-114.
 func TestCoversStayWithinTheirLimit(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "covers")

@@ -92,6 +92,10 @@ func newPart(f *os.File, start, size int64) (*part, error) {
 	if _, err := f.Seek(start, io.SeekStart); err != nil {
 		return nil, durable.Classify("read", f.Name(), err)
 	}
+	// A disk that fails fails here, while it can still be said (F73).
+	if _, err := f.ReadAt(make([]byte, 1), start); err != nil {
+		return nil, durable.Classify("read", f.Name(), err)
+	}
 	return &part{File: f, start: start, size: size}, nil
 }
 

@@ -89,6 +89,7 @@ func TestASolidArchiveIsGoneThroughOnce(t *testing.T) {
 
 // TestUnpackedPagesAreBounded: what was read longest ago makes room, and what does
 // not fit at all is served all the same.
+// It shows S-114.
 func TestUnpackedPagesAreBounded(t *testing.T) {
 	t.Parallel()
 	dir, kept := t.TempDir(), t.TempDir()

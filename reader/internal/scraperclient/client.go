@@ -195,13 +195,36 @@ func (c *Client) ListSeries(ctx context.Context, origin string) ([]Series, error
 
 // GetSeries answers everything known about one Series.
 func (c *Client) GetSeries(ctx context.Context, key Key) (State, error) {
-	resp, err := call(ctx, c, "ask about", key.Site+" "+key.SeriesID, func(ctx context.Context) (*scraperv1.GetSeriesResponse, error) {
-		return c.api.GetSeries(ctx, &scraperv1.GetSeriesRequest{Key: toKey(key)})
-	})
-	if err != nil {
-		return State{}, err
+	var state *scraperv1.SeriesState
+	for {
+		resp, err := call(ctx, c, "ask about", key.Site+" "+key.SeriesID, func(ctx context.Context) (*scraperv1.GetSeriesResponse, error) {
+			return c.api.GetSeries(ctx, &scraperv1.GetSeriesRequest{Key: toKey(key), Skip: int32(len(state.GetChapters()))})
+		})
+		if err != nil {
+			return State{}, err
+		}
+		state = joined(state, resp.GetState())
+		if !resp.GetMore() || len(resp.GetState().GetChapters()) == 0 {
+			return fromState(state), nil
+		}
 	}
-	return fromState(resp.GetState()), nil
+}
+
+// ReportFile says that a file of the library could not be read.
+func (c *Client) ReportFile(ctx context.Context, path string) error {
+	_, err := call(ctx, c, "report", path, func(ctx context.Context) (*scraperv1.ReportFileResponse, error) {
+		return c.api.ReportFile(ctx, &scraperv1.ReportFileRequest{Path: path})
+	})
+	return err
+}
+
+// joined is a state with the chapters of its next part; nil is none yet.
+func joined(state, next *scraperv1.SeriesState) *scraperv1.SeriesState {
+	if state == nil {
+		return next
+	}
+	state.Chapters = append(state.Chapters, next.GetChapters()...)
+	return state
 }
 
 // GetCover answers the cover the Site shows.

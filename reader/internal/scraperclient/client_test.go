@@ -3,9 +3,11 @@ package scraperclient_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -123,6 +125,49 @@ func TestTheEvidenceOfAnAnswerIsItsClass(t *testing.T) {
 		if !fault.Is(err, tt.class) || c.Presence().Away != tt.away {
 			t.Errorf("%s: %v, away %v", tt.name, err, c.Presence().Away)
 		}
+	}
+}
+
+// TestALongSeriesComesInParts: the chapters of all of them are one state (S-097).
+func TestALongSeriesComesInParts(t *testing.T) {
+	t.Parallel()
+	s := scrapertest.New(t)
+	s.Start(t)
+	c := connect(t, s)
+	state := &scraperv1.SeriesState{Series: &scraperv1.Series{Key: &scraperv1.SeriesKey{Site: "sample", SeriesId: "long"}, Title: "Long"}}
+	var want []string
+	for n := range 7 {
+		want = append(want, strconv.Itoa(n))
+		state.Chapters = append(state.Chapters, &scraperv1.Chapter{ChapterId: want[n]})
+	}
+	s.SetState(state)
+	key := scraperclient.Key{Site: "sample", SeriesID: "long"}
+	is := func(what string, got scraperclient.State) {
+		var ids []string
+		for _, ch := range got.Chapters {
+			ids = append(ids, ch.ID)
+		}
+		if d := cmp.Diff(want, ids); d != "" || got.Series.Title != "Long" {
+			t.Errorf("%s, %q has other chapters: %s", what, got.Series.Title, d)
+		}
+	}
+	got, err := c.GetSeries(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is("asked for", got)
+	ctx, enough := context.WithCancel(t.Context())
+	told := 0
+	_ = c.WatchSeries(ctx, key, func(st scraperclient.State) {
+		is("watched", st)
+		if told++; told == 2 {
+			enough()
+			return
+		}
+		s.SetState(state)
+	})
+	if told != 2 {
+		t.Errorf("told %d times, want twice", told)
 	}
 }
 

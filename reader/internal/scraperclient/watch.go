@@ -70,13 +70,17 @@ func (c *Client) WatchSeries(ctx context.Context, key Key, changed func(State)) 
 	if err != nil {
 		return c.fail(ctx, "watch", key.Site+" "+key.SeriesID, err)
 	}
+	var state *scraperv1.SeriesState
 	for {
 		resp, err := stream.Recv()
 		if err != nil {
 			return c.fail(ctx, "watch", key.Site+" "+key.SeriesID, err)
 		}
 		c.answered()
-		changed(fromState(resp.GetState()))
+		if state = joined(state, resp.GetState()); !resp.GetMore() {
+			changed(fromState(state))
+			state = nil
+		}
 	}
 }
 

@@ -63,6 +63,7 @@ func (w *world) catchUp(t *testing.T) {
 	}
 }
 
+// TestFollowerAppliesPagesWithTheirPlaces shows OWN-4.
 func TestFollowerAppliesPagesWithTheirPlaces(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -142,6 +143,7 @@ func (f *failing) Apply(ctx context.Context, b catalog.Batch) error {
 	return nil
 }
 
+// TestFollowerCrashesBetween shows OWN-4.
 func TestFollowerCrashesBetween(t *testing.T) {
 	t.Parallel()
 	for name, f := range map[string]failing{"before the commit": {before: true}, "after the commit": {after: true}} {
@@ -166,6 +168,7 @@ func TestFollowerCrashesBetween(t *testing.T) {
 	}
 }
 
+// TestFollowerResyncsAnotherEpoch shows OWN-4.
 func TestFollowerResyncsAnotherEpoch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -291,6 +294,7 @@ func TestABetterFileTakesThePlaceOfABook(t *testing.T) {
 
 // TestAFileThatIsGoneComesBackWithItsProgress: the scraper says that it is missing,
 // then that another program has put it under another name (INV-5).
+// It shows INV-5, S-059.
 func TestAFileThatIsGoneComesBackWithItsProgress(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -11,6 +11,7 @@ import (
 // TestIdsStayInANewDatabase: titles and books are called the same wherever and in
 // whatever order they are taken in, so that a link outlives a database that is made
 // anew, and two of one name have two ids.
+// It shows features H21.
 func TestIdsStayInANewDatabase(t *testing.T) {
 	t.Parallel()
 	type thing struct{ site, series, chapter, print string }

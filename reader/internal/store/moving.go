@@ -344,7 +344,8 @@ func (s *Store) without(ctx context.Context, tx pgx.Tx, gone []scraperclient.Key
 	return out, nil
 }
 
-// Export answers what one person follows and has read, or all with 0, by name.
+// Export answers what one person follows, has read and put into collections, or all
+// with 0, by name.
 func (s *Store) Export(ctx context.Context, userID int64) ([]backup.Person, error) {
 	var people []backup.Person
 	who, what := map[int64]int{}, map[int64]map[scraperclient.Key]int{}
@@ -389,6 +390,18 @@ func (s *Store) Export(ctx context.Context, userID int64) ([]backup.Person, erro
 			one.Page, one.At = one.Page+1, one.At.UTC()
 			of := series(id, name, key, title, url)
 			of.Read = append(of.Read, one)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if rows, err = tx.Query(ctx, s.sql.Get("ExportedCollections"), userID); err != nil {
+			return err
+		}
+		var shelf string
+		_, err = pgx.ForEachRow(rows, []any{&id, &name, &key.Site, &key.SeriesID, &title, &url, &shelf}, func() error {
+			of := series(id, name, key, title, url)
+			of.Collections = append(of.Collections, shelf)
 			return nil
 		})
 		return err

@@ -217,6 +217,15 @@ FROM bookmarks b JOIN users u ON u.id = b.user_id
 WHERE $1::bigint = 0 OR u.id = $1
 ORDER BY u.name_key, b.title, b.site, b.series_id;
 
+-- name: ExportedCollections
+-- A person's own, each with its Series in their order.
+SELECT u.id, u.name, k.site, k.series_id, coalesce(t.title, b.title, ''), coalesce(t.url, b.url, ''), c.name
+FROM collections c JOIN users u ON u.id = c.created_by JOIN collection_series k ON k.collection_id = c.id
+LEFT JOIN titles t ON t.site = k.site AND t.series_id = k.series_id
+LEFT JOIN bookmarks b ON b.user_id = u.id AND b.site = k.site AND b.series_id = k.series_id
+WHERE $1::bigint = 0 OR u.id = $1
+ORDER BY u.name_key, c.name_key, c.id, k.position, k.site, k.series_id;
+
 -- name: ExportedPlaces
 SELECT u.id, u.name, t.site, t.series_id, t.title, t.url, b.chapter_id, coalesce(trim_scale(b.number)::text, ''), p.page, p.finished, p.changed_at
 FROM progress p JOIN users u ON u.id = p.user_id JOIN books b ON b.id = p.book_id JOIN titles t ON t.id = b.title_id

@@ -43,7 +43,7 @@ func (s *Store) ShelfBlock(ctx context.Context, userID int64, q catalog.ShelfQue
 func cardFields(c *catalog.Card) []any {
 	return []any{
 		&c.TitleID, &c.Site, &c.SeriesID, &c.Name, &c.SiteName, &c.Following, &c.AddedAt, &c.Books, &c.Unread, &c.Newest,
-		&c.Cover, &c.Page, &c.Pages, &c.ReadAt, &c.Finished, &c.Gone, &c.Place.Rank, &c.Place.Order,
+		&c.Cover, &c.Page, &c.Pages, &c.ReadAt, &c.Finished, &c.Gone, &c.Unreadable, &c.Place.Rank, &c.Place.Order,
 	}
 }
 

@@ -4,7 +4,7 @@
 -- name: Shelf
 -- All of it.
 SELECT s.title_id, s.site, s.series_id, s.title, s.site_name, s.following, s.added_at, s.book_count, s.unread, coalesce(s.newest_at, s.added_at),
-    coalesce(c.fingerprint, ''), coalesce(r.page, 0), coalesce(b.page_count, 0), coalesce(s.read_at, 'epoch'), s.finished, s.gone_count, 0::bigint, s.shelf_order
+    coalesce(c.fingerprint, ''), coalesce(r.page, 0), coalesce(b.page_count, 0), coalesce(s.read_at, 'epoch'), s.finished, s.gone_count, s.unreadable_count, 0::bigint, s.shelf_order
 FROM shelf s
 LEFT JOIN books c ON c.id = s.cover_book
 LEFT JOIN books b ON b.id = s.current_book
@@ -17,7 +17,7 @@ ORDER BY s.shelf_order, s.site, s.series_id;
 -- another. Every order is one number, ascending, and the title's order between equals.
 -- The cover and the chapter being read are looked up for the piece alone.
 SELECT s.title_id, s.site, s.series_id, s.title, s.site_name, s.following, s.added_at, s.book_count, s.unread, coalesce(s.newest_at, s.added_at),
-    coalesce(c.fingerprint, ''), coalesce(r.page, 0), coalesce(b.page_count, 0), coalesce(s.read_at, 'epoch'), s.finished, s.gone_count, s.rank, s.shelf_order
+    coalesce(c.fingerprint, ''), coalesce(r.page, 0), coalesce(b.page_count, 0), coalesce(s.read_at, 'epoch'), s.finished, s.gone_count, s.unreadable_count, s.rank, s.shelf_order
 FROM (
     SELECT s.* FROM (
         SELECT s.*, CASE $2::text
@@ -34,7 +34,7 @@ FROM (
                 WHEN 'unread' THEN s.book_count > 0 AND s.begun = 0
                 WHEN 'reading' THEN s.begun > 0 AND s.unread > 0
                 WHEN 'read' THEN s.finished > 0 AND s.unread = 0
-                WHEN 'gone' THEN s.gone_count > 0
+                WHEN 'gone' THEN s.gone_count + s.lacking_count > 0
                 WHEN 'failing' THEN (s.site, s.series_id) IN (SELECT * FROM unnest($10::text[], $11::text[]))
                 ELSE true END
             AND (NOT $5::boolean OR s.following)
@@ -54,7 +54,7 @@ ORDER BY s.rank, s.shelf_order, s.site, s.series_id;
 
 -- name: ShelfCounts
 SELECT count(*), coalesce(sum(unread), 0), count(*) FILTER (WHERE book_count > 0 AND begun = 0), count(*) FILTER (WHERE begun > 0 AND unread > 0),
-    count(*) FILTER (WHERE finished > 0 AND unread = 0), count(*) FILTER (WHERE gone_count > 0), count(*) FILTER (WHERE following)
+    count(*) FILTER (WHERE finished > 0 AND unread = 0), count(*) FILTER (WHERE gone_count + lacking_count > 0), count(*) FILTER (WHERE following)
 FROM shelf WHERE user_id = $1;
 
 -- name: ShelfChoices
@@ -87,7 +87,7 @@ SELECT EXISTS (
 -- What holds every word, and what is like it: more than is shown, for the judging of
 -- letters is not the database's (catalog.Rank).
 SELECT s.title_id, s.site, s.series_id, s.title, s.site_name, s.following, s.added_at, s.book_count, s.unread, coalesce(s.newest_at, s.added_at),
-    coalesce(c.fingerprint, ''), coalesce(r.page, 0), coalesce(b.page_count, 0), coalesce(s.read_at, 'epoch'), s.finished, s.gone_count, 0::bigint, s.shelf_order,
+    coalesce(c.fingerprint, ''), coalesce(r.page, 0), coalesce(b.page_count, 0), coalesce(s.read_at, 'epoch'), s.finished, s.gone_count, s.unreadable_count, 0::bigint, s.shelf_order,
     s.shelf_words, reader.folded(s.title), reader.folded(coalesce(t.native_title, '')), s.holds, reader.folded($2)
 FROM (
     (SELECT s.*, true AS holds FROM shelf s

@@ -202,7 +202,7 @@ func TestShelfCountsModel(t *testing.T) {
 		title := rapid.SampledFrom([]string{"one", "two", "three"})
 		for range rapid.IntRange(1, 8).Draw(rt, "steps") {
 			who, name, n := person.Draw(rt, "who"), title.Draw(rt, "title"), rapid.IntRange(0, 3).Draw(rt, "n")
-			switch rapid.IntRange(0, 6).Draw(rt, "what") {
+			switch rapid.IntRange(0, 8).Draw(rt, "what") {
 			case 0:
 				exec(`INSERT INTO books (title_id, chapter_id, path, number, language, page_count, size, fingerprint, published_at)
 					SELECT id, $2, $2, $2::text::int, 'en', 5, 1, 'f', now() FROM titles WHERE title = $1 ON CONFLICT DO NOTHING`, name, fmt.Sprint(n))
@@ -219,15 +219,24 @@ func TestShelfCountsModel(t *testing.T) {
 				exec("UPDATE books SET title_id = (SELECT id FROM titles WHERE title = $1) WHERE chapter_id = $2 AND NOT EXISTS (SELECT FROM books o JOIN titles t ON t.id = o.title_id WHERE t.title = $1 AND o.chapter_id = $2) AND id = (SELECT min(id) FROM books WHERE chapter_id = $2)", name, fmt.Sprint(n))
 			case 6:
 				exec("DELETE FROM books WHERE chapter_id = $1", fmt.Sprint(n))
+			case 7:
+				exec("UPDATE books SET unreadable = CASE WHEN unreadable = '' THEN 'corrupt' ELSE '' END WHERE chapter_id = $1", fmt.Sprint(n))
+			case 8:
+				exec("UPDATE books SET missing_pages = CASE WHEN missing_pages = '{}' THEN '{2}'::int[] ELSE '{}' END WHERE chapter_id = $1", fmt.Sprint(n))
 			}
 		}
 		var wrong string
 		if err := s.pool.QueryRow(ctx, `SELECT concat_ws(', ',
 			(SELECT string_agg(t.title, ' ') FROM titles t WHERE t.book_count <> (SELECT count(*) FROM books b WHERE b.title_id = t.id AND b.removed_at IS NULL)
-				OR t.gone_count <> (SELECT count(*) FROM books b WHERE b.title_id = t.id AND b.removed_at IS NOT NULL)),
+				OR t.gone_count <> (SELECT count(*) FROM books b WHERE b.title_id = t.id AND b.removed_at IS NOT NULL)
+				OR t.unreadable_count <> (SELECT count(*) FROM books b WHERE b.title_id = t.id AND b.removed_at IS NULL AND b.unreadable <> '')
+				OR t.lacking_count <> (SELECT count(*) FROM books b WHERE b.title_id = t.id AND b.removed_at IS NULL AND (b.unreadable <> '' OR b.missing_pages <> '{}'))),
+			(SELECT string_agg('unread ' || s.user_id || ' ' || s.title, ' ') FROM shelf s WHERE s.title_id > 0 AND s.unread <>
+				(SELECT count(*) FROM books b LEFT JOIN progress p ON p.book_id = b.id AND p.user_id = s.user_id
+				 WHERE b.title_id = s.title_id AND b.removed_at IS NULL AND b.unreadable = '' AND NOT coalesce(p.finished, false))),
 			(SELECT string_agg('reading ' || u.id || ' ' || t.title, ' ') FROM users u CROSS JOIN titles t LEFT JOIN shelf_reading r ON r.user_id = u.id AND r.title_id = t.id
 				WHERE (coalesce(r.finished, 0), coalesce(r.begun, 0), r.user_id IS NOT NULL) <>
-					(SELECT count(*) FILTER (WHERE p.finished AND b.removed_at IS NULL), count(*) FILTER (WHERE b.removed_at IS NULL), count(*) > 0
+					(SELECT count(*) FILTER (WHERE p.finished AND b.removed_at IS NULL AND b.unreadable = ''), count(*) FILTER (WHERE b.removed_at IS NULL AND b.unreadable = ''), count(*) > 0
 					 FROM progress p JOIN books b ON b.id = p.book_id WHERE p.user_id = u.id AND b.title_id = t.id)))`).Scan(&wrong); err != nil {
 			rt.Fatal(err)
 		}

@@ -276,6 +276,7 @@ func TestCatalogKeepsIDsAndProgress(t *testing.T) {
 	}
 }
 
+// TestApplyIsAllOrNothing shows OWN-4.
 func TestApplyIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	s := open(t)

@@ -10,6 +10,7 @@ import (
 
 // TestFetchAgain: a file that is gone is fetched again on the word of those who run
 // Mangrove, and by nobody else (F89).
+// It shows S-059.
 func TestFetchAgain(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

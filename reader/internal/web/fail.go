@@ -53,6 +53,12 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	case errors.As(err, &notYet):
 		w.Header().Set("Retry-After", "2")
+		w.Header().Set("Cache-Control", "no-store")
+		if r.Header.Get("Sec-Fetch-Dest") == "image" {
+			// The page asks again by itself; nothing has failed that its console should name.
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
 		s.plain(w, http.StatusServiceUnavailable, say.T("This cover is being made."))
 		return
 	case errors.As(err, &tooMany):

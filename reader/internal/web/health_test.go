@@ -24,6 +24,7 @@ func parked(now time.Time) standing.Report {
 	}}
 }
 
+// TestHealthShowsWhatIsParkedAndWhatMayBeDone shows OBS-1, SUP-9, features H1 and D33.
 func TestHealthShowsWhatIsParkedAndWhatMayBeDone(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -53,6 +54,7 @@ func TestHealthShowsWhatIsParkedAndWhatMayBeDone(t *testing.T) {
 }
 
 // TestHealthWhenOneIsAway: its last word with its age, and the other's as it is.
+// It shows features H1.
 func TestHealthWhenOneIsAway(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

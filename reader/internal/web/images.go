@@ -23,7 +23,25 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.Files.Serve(w, r, placed)
+	err = s.Files.Serve(w, r, placed)
+	if placed.Here && (fault.Is(err, fault.Storage) || fault.Is(err, fault.Page)) {
+		s.reportFile(r.Context(), placed.Path)
+	}
+	return err
+}
+
+// reportFile tells the scraper of a file that could not be read, one at a time and
+// behind the answer: an incident is the scraper's to record (F73). What is not told
+// now is told by the next who looks.
+func (s *Server) reportFile(ctx context.Context, path string) {
+	if !s.reporting.CompareAndSwap(false, true) {
+		return
+	}
+	go func() {
+		defer s.reporting.Store(false)
+		// One that is away hears of it another time; its absence is shown elsewhere.
+		_ = s.Scraper.ReportFile(context.WithoutCancel(ctx), path)
+	}()
 }
 
 // coverWidth reads ?w; nothing asked is the small one.

@@ -235,11 +235,12 @@ func (t tongue) tileOf(c catalog.Card) tile {
 func (t tongue) shelfTile(c catalog.Card, now time.Time) tile {
 	shown := t.tileOf(c)
 	shown.Here, shown.LastRead = c.Books > 0, t.T("not yet")
-	if c.Gone > 0 && shown.Here {
-		shown.Meta = t.T("%s of %s", t.number(c.Books), t.T("%d chapters", c.Books+c.Gone))
+	readable := c.Books - c.Unreadable
+	if c.Gone+c.Unreadable > 0 && shown.Here {
+		shown.Meta = t.T("%s of %s", t.number(readable), t.T("%d chapters", c.Books+c.Gone))
 	}
-	if c.Books > 0 {
-		shown.Read = c.Finished * 100 / c.Books
+	if readable > 0 {
+		shown.Read = c.Finished * 100 / readable
 	}
 	if !c.ReadAt.IsZero() {
 		shown.LastRead = t.ago(c.ReadAt, now)

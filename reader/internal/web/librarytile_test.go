@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"net/url"
 	"testing"
 	"time"
 
@@ -32,7 +33,23 @@ func TestTheLibraryTile(t *testing.T) {
 	hasNot(t, body, "The next look is in")
 }
 
+// Before the first look there is nothing to count, and all that is done with the queue
+// can be done (INV-4, features F9).
+func TestALibraryThatWasNotLookedAtYet(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	mo := s.claim()
+	s.scraper.SetLibrary(&scraperv1.LibraryState{Status: "refreshing"})
+	_, body := s.get(mo, "/settings/scraper")
+	has(t, body, `action="/settings/scraper/hold"`, `action="/settings/scraper/discovery"`)
+	hasNot(t, body, " disabled", "looked at just now")
+	if resp, _ := s.post(mo, "/settings/scraper/hold", url.Values{}); resp.StatusCode >= 400 {
+		t.Errorf("downloads cannot be held: %d", resp.StatusCode)
+	}
+}
+
 // Each word of INV-2 is worded, and another is not taken for one of them.
+// It shows features F5.
 func TestLibraryWords(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}

@@ -19,6 +19,10 @@ type meView struct {
 	Other int
 	// Apps are the keys of reading apps, Keys those of scripts.
 	Apps, Keys []keyRow
+	// HasPassword is false for those who only come through the issuer.
+	HasPassword bool
+	// Issuer is nil where there is none.
+	Issuer *issuerCard
 	// Runs is true for those who run Mangrove.
 	Runs bool
 	// Secret is a key that was made just now; it is shown this once.
@@ -63,6 +67,10 @@ func (t tongue) meSaid(word string) string {
 		return t.T("Your name is changed. You sign in with it, too.")
 	case "password":
 		return t.T("Your password is changed, and every other browser is signed out.")
+	case "linked":
+		return t.T("Linked. From now on you can sign in with it, too.")
+	case "unlinked":
+		return t.T("Unlinked. Other browsers that were signed in with it are signed out.")
 	case "others":
 		return t.T("Every other browser is signed out.")
 	case "one":
@@ -98,14 +106,18 @@ func (s *Server) meView(r *http.Request) (meView, error) {
 	for _, in := range ins {
 		row := signInRow{ID: in.ID, Icon: deviceIcon(in.Device), Device: in.Device, This: in.ID == caller(r).SignIn}
 		row.Meta = say.T("Last used %s, signed in %s", say.ago(in.UsedAt, now), say.clock(in.CreatedAt, now))
+		row.Meta += s.with(say, in.Method)
 		if row.This {
-			row.Meta = say.T("Now, signed in %s", say.clock(in.CreatedAt, now))
+			row.Meta = say.T("Now, signed in %s", say.clock(in.CreatedAt, now)) + s.with(say, in.Method)
 		} else if left := in.ExpiresAt.Sub(now); left < 48*time.Hour {
 			row.Meta += ". " + say.T("Ends by itself in %s unless it is used", say.span(left))
 		}
 		v.Ins = append(v.Ins, row)
 	}
 	v.Other = len(v.Ins) - 1
+	if err := s.issuerWays(r, &v); err != nil {
+		return v, err
+	}
 	keys, err := s.Accounts.Keys(r.Context(), u.ID)
 	if err != nil {
 		return v, err

@@ -73,6 +73,9 @@ func (s *Server) routes() []route {
 		{"POST /claim", public, s.claim},
 		{"GET /sign-in", public, s.signInPage},
 		{"POST /sign-in", public, s.signIn},
+		{"POST /sign-in/issuer", public, s.signInByIssuer},
+		{"GET " + answerPath, public, s.issuerAnswer},
+		{"POST /join/issuer", public, s.joinByIssuer},
 		{"GET /join", public, s.joinPage},
 		{"POST /join", public, s.join},
 
@@ -113,6 +116,8 @@ func (s *Server) routes() []route {
 		{"POST /me/name", self, s.rename},
 		{"POST /language", own, s.setLanguage},
 		{"POST /me/password", self, s.changePassword},
+		{"POST /me/link", self, s.link},
+		{"POST /me/unlink", self, s.unlink},
 		{"POST /me/sign-ins", self, s.endSignIns},
 		{"POST /me/keys", self, s.newKey},
 		{"POST /me/keys/{key}/revoke", self, s.revokeKey},

@@ -47,6 +47,7 @@ func (s *site) after(b *http.Client, path string, form url.Values) string {
 	return body
 }
 
+// TestTheQueuePage shows features H2.
 func TestTheQueuePage(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -62,8 +62,8 @@ func TestAgesOutliveADowngrade(t *testing.T) {
 		t.Errorf("a is failing %v since %v (%v), want since %v", failing, f.Since, err, since)
 	}
 	// Its mute is not kept: it is shown again, which hides nothing.
-	if n, err := db.CountMutes(ctx); n != 0 || err != nil {
-		t.Errorf("%d mutes after the downgrade (%v)", n, err)
+	if n, err := db.Standing(ctx); n.Muted != 0 || err != nil {
+		t.Errorf("%d mutes after the downgrade (%v)", n.Muted, err)
 	}
 	if _, failing, err := db.Failure(ctx, source.Key{Site: "sample", SeriesID: "b"}); failing || err != nil {
 		t.Errorf("b was read since and is said to fail (%v)", err)

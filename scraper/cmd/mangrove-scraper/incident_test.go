@@ -44,6 +44,7 @@ func newDesk(t *testing.T) (*store.Store, config.Config, func() []incident.Event
 	return store.New(pgtest.Pool(t, urls.Scraper, store.Schema, nil)), cfg, told
 }
 
+// TestIncidentCommands shows features H11 and H12.
 func TestIncidentCommands(t *testing.T) {
 	t.Parallel()
 	db, cfg, _ := newDesk(t)

@@ -78,14 +78,67 @@ func rebuild(ctx context.Context, cfg config.Config, db *store.Store, r *inciden
 			restored++
 		}
 	}
-	if restored > 0 || changed > 0 {
+	adopted, err := adoptAgain(ctx, cfg, db)
+	if err != nil {
+		return "", err
+	}
+	if restored > 0 || changed > 0 || adopted > 0 {
 		tell(ctx, db, r, store.Told{})
 	}
 	said := fmt.Sprintf("the library holds %d chapters; %d entries were new or changed; %d Series were restored", counts.Files, changed, restored)
+	if adopted > 0 {
+		said += fmt.Sprintf("; %d files of other programs are chapters again", adopted)
+	}
 	if untold > 0 {
 		said += fmt.Sprintf("; %d folders have no %s, and their Series are known by their files alone", untold, sidecar.Name)
 	}
 	return said, nil
+}
+
+// adoptAgain makes files of other programs once more the chapters that somebody made
+// them, and returns how many.
+func adoptAgain(ctx context.Context, cfg config.Config, db *store.Store) (n int, err error) {
+	told, _ := sidecar.LoadAdopted(cfg.LibraryDir)
+	for _, s := range told.Series {
+		if _, err := db.RestoreSeries(ctx, s.Key(), s.Series(), "", nil); err != nil {
+			return n, err
+		}
+	}
+	for _, f := range told.Files {
+		did, err := db.AdoptAgain(ctx, f, time.Now())
+		if err != nil {
+			return n, err
+		}
+		if did {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// keepAdopted keeps what was adopted, and what is known of its Series, in the
+// library's own folder.
+func keepAdopted(ctx context.Context, cfg config.Config, db *store.Store) error {
+	files, err := db.Adopted(ctx)
+	if err != nil {
+		return err
+	}
+	a := sidecar.Adopted{Series: []sidecar.Sidecar{}, Files: files}
+	seen := map[source.Key]bool{}
+	for _, f := range files {
+		if key := f.Key(); !seen[key] {
+			seen[key] = true
+			row, err := db.Series(ctx, key)
+			if fault.Is(err, fault.NotFound) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			a.Series = append(a.Series, sidecar.Of(key, row.Series))
+		}
+	}
+	return sidecar.KeepAdopted(cfg.LibraryDir, a)
 }
 
 // verifyLibrary reads files whole and prints which are not what was published.
@@ -146,6 +199,9 @@ func keepSidecars(ctx context.Context, cfg config.Config, db *store.Store, log *
 				log.Warn("what is known of a Series could not be kept beside its chapters", zap.Stringer("series", f.Key), zap.String("reason", job.Reason(err)))
 			}
 		}
+	}
+	if err := keepAdopted(ctx, cfg, db); err != nil && ctx.Err() == nil {
+		log.Warn("what was adopted could not be kept in the library", zap.String("reason", job.Reason(err)))
 	}
 	return ctx.Err()
 }

@@ -37,6 +37,7 @@ import (
 	"mangrove/scraper/internal/source/declared"
 	"mangrove/scraper/internal/staging"
 	"mangrove/scraper/internal/store"
+	"mangrove/scraper/internal/verify"
 )
 
 // stopGrace is how long calls under way may take when the scraper stops.
@@ -111,9 +112,11 @@ func run(ctx context.Context, cfg config.Config, afterCrash bool, log *zap.Logge
 	wake := lanes.wake
 
 	server := grpcserver.New(log, grpc.Creds(grpcserver.PeerCredentials(os.Geteuid())), calls)
+	verifier := &verify.Verifier{Library: cfg.LibraryDir, There: marker.Check, Store: db, Record: recorder, Log: log}
+	files := verify.NewEar(verifier)
 	edge := &rpc.Server{
 		Version: version, Started: time.Now(), Store: db, Covers: covers, Hub: hub, Adapters: registry, Wake: wake, Searches: lanes, Browser: pages.Available, Unread: described.unread,
-		Follows: &follow.Reconciler{Store: db, Queue: queue.New(db), Adapters: registry, Wake: wake}, Paces: lanes, StopJob: lanes.StopJob, Halt: lanes.Halt, Probes: lanes, Recorder: recorder, Library: inv,
+		Follows: &follow.Reconciler{Store: db, Queue: queue.New(db), Adapters: registry, Wake: wake}, Paces: lanes, StopJob: lanes.StopJob, Halt: lanes.Halt, Probes: lanes, Recorder: recorder, Library: inv, UnreadFile: files.Tell,
 	}
 	scraperv1.RegisterScraperServiceServer(server.Server, edge)
 	scraperv1.RegisterQueueServiceServer(server.Server, edge)
@@ -150,7 +153,7 @@ func run(ctx context.Context, cfg config.Config, afterCrash bool, log *zap.Logge
 	}
 	if err == nil && ctx.Err() == nil {
 		defer lookAtLibrary(ctx, library, inv, log).Wait()
-		work(ctx, cfg, pool, db, server, lanes, adapters, described, discovery, marker, recorder, beats, log)
+		work(ctx, cfg, pool, db, server, lanes, adapters, described, discovery, verifier, files, beats, log)
 	}
 
 	// Health first, so that nobody asks for more; then calls; the pool last,

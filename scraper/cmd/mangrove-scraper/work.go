@@ -11,8 +11,6 @@ import (
 	"mangrove/internal/config"
 	"mangrove/internal/grpcserver"
 	"mangrove/internal/pulse"
-	"mangrove/scraper/internal/incident"
-	"mangrove/scraper/internal/inventory"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/queue"
 	"mangrove/scraper/internal/source"
@@ -43,7 +41,7 @@ const (
 // work runs the Lanes until ctx ends, and says all the while whether the
 // database answers. The Lanes and the housekeeping turn by themselves: none of
 // them can hold up the loop, which is the one that notices.
-func work(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, db *store.Store, server *grpcserver.Server, lanes *lanes, adapters []source.Adapter, described *described, discovery *queue.Discovery, marker *inventory.Marker, recorder *incident.Recorder, beats *pulse.Pulse, log *zap.Logger) {
+func work(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, db *store.Store, server *grpcserver.Server, lanes *lanes, adapters []source.Adapter, described *described, discovery *queue.Discovery, verifier *verify.Verifier, files *verify.Ear, beats *pulse.Pulse, log *zap.Logger) {
 	var running sync.WaitGroup
 	for _, a := range adapters {
 		lanes.start(ctx, a)
@@ -51,7 +49,8 @@ func work(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, db *store.
 	running.Go(func() { described.watch(ctx, db, lanes) })
 	running.Go(func() { lanes.hear(ctx) })
 	running.Go(func() { keepHouse(ctx, db, discovery, log) })
-	running.Go(func() { keepFiles(ctx, cfg, db, marker, recorder, log) })
+	running.Go(func() { keepFiles(ctx, cfg, db, verifier, log) })
+	running.Go(func() { files.Hear(ctx) })
 	server.Set(grpcserver.Readiness, true)
 	watchdog := &stall.Watch{Library: cfg.LibraryDir, Store: db, Sites: lanes.sites, Stop: lanes.StopJob, Stalled: lanes.stalled, Log: log}
 	ready, looked := true, time.Now()
@@ -105,8 +104,7 @@ const nightlyAt = "04:00"
 
 // keepFiles writes the sidecars and reads files whole, once a night, until ctx ends.
 // A start makes up for the sidecars of a night that was missed, not for the reading.
-func keepFiles(ctx context.Context, cfg config.Config, db *store.Store, marker *inventory.Marker, recorder *incident.Recorder, log *zap.Logger) {
-	v := &verify.Verifier{Library: cfg.LibraryDir, There: marker.Check, Store: db, Record: recorder, Log: log}
+func keepFiles(ctx context.Context, cfg config.Config, db *store.Store, v *verify.Verifier, log *zap.Logger) {
 	done, _ := queue.LastTime(nightlyAt, time.Now())
 	kept := false
 	for ctx.Err() == nil {

@@ -143,6 +143,12 @@ func TestLibraryScan(t *testing.T) {
 	root, _, open := library(t)
 	shelve(t, root, 400, 50, 20, 512)
 	lib := open()
+	live := func() float64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return float64(m.HeapAlloc)
+	}
 	look := func(l *inventory.Library, deep bool, changed int) float64 {
 		t.Helper()
 		start := time.Now()
@@ -155,6 +161,11 @@ func TestLibraryScan(t *testing.T) {
 	heap := peak()
 	report("first look at 20,000 CBZ, none known", look(lib, true, files)/1000, "s", 8)
 	report("heap during it, at most", heap(), "MiB", 0)
+	// S-063: what a look leaves behind does not grow with looks.
+	first := live()
+	look(lib, true, 0)
+	look(lib, true, 0)
+	report("heap that stays after the third deep look over the first", live()/first, "ratio", 1.1)
 	median := func(f func() float64) float64 {
 		var all []float64
 		for range 7 {

@@ -78,6 +78,7 @@ func bubble(t *testing.T, f *folder, test func(t *testing.T, inv *inventory.Inve
 	})
 }
 
+// TestManyCallersShareOneLook shows INV-1, features F2.
 func TestManyCallersShareOneLook(t *testing.T) {
 	t.Parallel()
 	f := &folder{takes: 10 * time.Second, version: 7}
@@ -126,6 +127,7 @@ func TestManyCallersShareOneLook(t *testing.T) {
 	})
 }
 
+// TestAtMostOneLookAMinute shows INV-1, features F3.
 func TestAtMostOneLookAMinute(t *testing.T) {
 	t.Parallel()
 	f := &folder{}
@@ -168,6 +170,7 @@ func TestAtMostOneLookAMinute(t *testing.T) {
 	})
 }
 
+// TestADecisionNeedsALookThatNothingInvalidated shows INV-3, features F4, F7 and F8.
 func TestADecisionNeedsALookThatNothingInvalidated(t *testing.T) {
 	t.Parallel()
 	f := &folder{takes: 10 * time.Second}
@@ -198,6 +201,7 @@ func TestADecisionNeedsALookThatNothingInvalidated(t *testing.T) {
 	})
 }
 
+// TestAFailureRests shows INV-2, features F6.
 func TestAFailureRests(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("read folder: input/output error")
@@ -250,6 +254,7 @@ func TestAFailureRests(t *testing.T) {
 // Whatever comes in between: a decision rests on a look that began after it was
 // asked for and saw all that was invalidated before the look ended; and nobody
 // waits for a Summary.
+// It shows INV-1 to INV-3, features F8.
 func TestInterleavingsModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

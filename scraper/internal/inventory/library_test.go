@@ -119,6 +119,7 @@ func (s *shelf) want(t *testing.T, deep bool, changed int, want map[string]strin
 	}
 }
 
+// TestARestoredDatabaseAdoptsItsFiles shows F88.
 func TestARestoredDatabaseAdoptsItsFiles(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
@@ -145,6 +146,7 @@ func TestARestoredDatabaseAdoptsItsFiles(t *testing.T) {
 	}
 }
 
+// TestAFileThatIsGoneComesBack shows INV-5.
 func TestAFileThatIsGoneComesBack(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
@@ -163,6 +165,7 @@ func TestAFileThatIsGoneComesBack(t *testing.T) {
 	s.want(t, false, 2, map[string]string{"Pepper/1.cbz": "missing", "Pepper/2.cbz": "missing"})
 }
 
+// TestAnotherProgramRenames shows INV-6.
 func TestAnotherProgramRenames(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
@@ -188,6 +191,7 @@ func TestAnotherProgramRenames(t *testing.T) {
 	}
 }
 
+// TestAnotherProgramsFilesAreCatalogued shows INV-6.
 func TestAnotherProgramsFilesAreCatalogued(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
@@ -216,6 +220,7 @@ func TestAnotherProgramsFilesAreCatalogued(t *testing.T) {
 	}
 }
 
+// TestAWarmLookReadsNoFile shows INV-6.
 func TestAWarmLookReadsNoFile(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
@@ -237,6 +242,7 @@ func TestAWarmLookReadsNoFile(t *testing.T) {
 	}
 }
 
+// TestALinkIsNotFollowed shows F90.
 func TestALinkIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
@@ -268,6 +274,7 @@ func TestASecondCopyIsPassedOver(t *testing.T) {
 	}
 }
 
+// TestALibraryThatIsNotThereLosesNothing shows INV-5, features F10, S-058, S-113.
 func TestALibraryThatIsNotThereLosesNothing(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
@@ -295,6 +302,17 @@ func TestALibraryThatIsNotThereLosesNothing(t *testing.T) {
 	}
 	must(t, os.Rename(aside, s.root))
 	s.want(t, false, 0, map[string]string{"Pepper/1.cbz": "published"})
+}
+
+// A library that was always empty is well; it is its marker that says so (S-113).
+func TestAnEmptyLibraryIsThere(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	s.want(t, true, 0, map[string]string{})
+	must(t, os.Remove(s.path(inventory.MarkerName)))
+	if _, _, err := s.lib.Scan(t.Context(), false); !inventory.NotThere(err) {
+		t.Errorf("without its marker: %v", err)
+	}
 }
 
 func TestMostOfALibraryGoneAtOnceIsLookedAtTwice(t *testing.T) {

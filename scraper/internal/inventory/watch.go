@@ -139,8 +139,8 @@ func (w *Watcher) watch(ctx context.Context) error {
 				continue
 			}
 			w.library.Dirty(dir)
-			if e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
-				delete(have, filepath.ToSlash(strings.TrimPrefix(e.Name, w.root+string(filepath.Separator))))
+			if e.Has(fsnotify.Create) || e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
+				w.forget(fs, have, e.Name)
 			}
 			if since.IsZero() {
 				since = time.Now()
@@ -164,6 +164,23 @@ func (w *Watcher) watch(ctx context.Context) error {
 				w.inv.InvalidateAll()
 				return errMoved
 			}
+		}
+	}
+}
+
+// forget lets go of a folder that went, came or got another name, and of those in
+// it: the system goes on watching them by what they are, and would tell of them under
+// names that they no longer have. They are watched anew once a look has found them.
+func (w *Watcher) forget(fs *fsnotify.Watcher, have map[string]bool, at string) {
+	name := filepath.ToSlash(strings.TrimPrefix(at, w.root+string(filepath.Separator)))
+	if !have[name] {
+		return
+	}
+	for dir := range have {
+		if dir == name || strings.HasPrefix(dir, name+"/") {
+			delete(have, dir)
+			// One that the system let go of by itself is an error here, and as wanted.
+			_ = fs.Remove(filepath.Join(w.root, filepath.FromSlash(dir)))
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -52,19 +51,16 @@ func (l list) buys(life time.Duration) bool {
 }
 
 // list asks the adapter for a chapter's page list, no sooner than the Site
-// allows; a panic is a parser failure.
+// allows; one that panics or does not come back is a parser failure.
 func (r *Runner) list(ctx context.Context, key source.Key, ch source.Chapter) (l list, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = source.Unparsed(ch.URL, "the adapter panicked: %v\n%s", p, debug.Stack())
-		}
-	}()
 	if gap := r.Adapter.Site().ListPacing; gap > 0 {
 		if err := r.lists.wait(ctx, gap); err != nil {
 			return list{}, err
 		}
 	}
-	pages, err := r.Adapter.Pages(ctx, r.Fetcher, key, ch)
+	pages, err := source.Attend(ctx, r.Fetcher, ch.URL, func(ctx context.Context, f source.Fetcher) ([]source.Page, error) {
+		return r.Adapter.Pages(ctx, f, key, ch)
+	})
 	if fault.Is(err, fault.NotFound) {
 		// The Series is there, this chapter is not: its own trouble only.
 		err = fault.New(fault.Page, "read the pages of", key.String()+"/"+ch.ID, errors.New("the Site no longer has this chapter"))

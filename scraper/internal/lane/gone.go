@@ -63,14 +63,10 @@ func (p *pass) lookForGone(ctx context.Context) error {
 	return nil
 }
 
-// search asks for a title; an adapter that panics found nothing (POLL-4).
-func search(ctx context.Context, s source.Searcher, f source.Fetcher, title string) (found []source.Series, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			found, err = nil, source.Unparsed(title, "the adapter panicked: %v", p)
-		}
-	}()
-	return s.Search(ctx, f, title)
+// search asks for a title; an adapter that panics or does not come back found nothing
+// (POLL-4).
+func search(ctx context.Context, s source.Searcher, f source.Fetcher, title string) ([]source.Series, error) {
+	return source.Attend(ctx, f, title, func(ctx context.Context, f source.Fetcher) ([]source.Series, error) { return s.Search(ctx, f, title) })
 }
 
 // sameTitle is the address of the one Series found that bears the title of d under

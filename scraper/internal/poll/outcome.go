@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 
 	"mangrove/internal/fault"
@@ -70,15 +69,10 @@ type Result struct {
 }
 
 // Check reads the page of one Series. The caller looks at its own context
-// before believing the result: a stop is no evidence. A panic in an adapter is
-// an outcome like any other (POLL-4).
-func Check(ctx context.Context, a source.Adapter, f source.Fetcher, ask source.Ask) (r Result) {
-	defer func() {
-		if p := recover(); p != nil {
-			r = Result{Outcome: Errors, Err: source.Unparsed(ask.URL, "the adapter panicked: %v\n%s", p, debug.Stack())}
-		}
-	}()
-	reading, err := a.Series(ctx, f, ask)
+// before believing the result: a stop is no evidence. An adapter that panics or does
+// not come back is an outcome like any other (POLL-4).
+func Check(ctx context.Context, a source.Adapter, f source.Fetcher, ask source.Ask) Result {
+	reading, err := source.Attend(ctx, f, ask.URL, func(ctx context.Context, f source.Fetcher) (source.Reading, error) { return a.Series(ctx, f, ask) })
 	if err != nil {
 		return Result{Outcome: Judge(err), Err: err}
 	}

@@ -21,7 +21,6 @@ type QueueStore interface {
 	ListedJobByID(ctx context.Context, id int64) (store.ListedJob, error)
 	JobDetail(ctx context.Context, id int64, limit int) ([]store.DetailedChapter, error)
 	CountJobs(ctx context.Context, site string) (map[job.State]store.JobCount, error)
-	CountWaitingForPerson(ctx context.Context) (ready, quarantined int, err error)
 	SiteFiles(ctx context.Context, sites []string) (map[string]queue.Files, error)
 	SetPriority(ctx context.Context, id int64, p job.Priority) error
 	Holds(ctx context.Context) ([]store.Hold, error)

@@ -39,7 +39,6 @@ type Store interface {
 	Worklist(ctx context.Context, q store.WorklistQuery) ([]store.FailingSeries, error)
 	WorklistCounts(ctx context.Context, site string, before time.Time) (map[poll.Outcome]store.WorklistCount, error)
 	SetMuted(ctx context.Context, keys []source.Key, muted bool, now time.Time) (int64, error)
-	CountMutes(ctx context.Context) (int, error)
 	PollInterval(ctx context.Context, site string) (time.Duration, error)
 	SetPollInterval(ctx context.Context, site string, d time.Duration) error
 	AdaptiveInterval(ctx context.Context) (bool, error)
@@ -55,9 +54,7 @@ type Store interface {
 	Proposal(ctx context.Context, key source.Key) (lane.Proposal, error)
 	LibraryHead(ctx context.Context) (epoch string, revision int64, err error)
 	ChangesAfter(ctx context.Context, revision int64, limit int) ([]store.LibraryChange, error)
-	FollowsRevision(ctx context.Context) (int64, error)
-	CountFailures(ctx context.Context) (int, error)
-	CountOutstanding(ctx context.Context) (int, error)
+	Standing(ctx context.Context) (store.Standing, error)
 	AdoptFolder(ctx context.Context, folder string, to source.Key, now time.Time) (files, listed int, err error)
 	ReturnFolder(ctx context.Context, folder string) (files int, err error)
 	QueueStore
@@ -110,6 +107,8 @@ type Server struct {
 	Browser func() error
 	// Unread are descriptions of Sites that are not read now; a nil func has none.
 	Unread func() []*scraperv1.UnreadDescription
+	// UnreadFile hears of a file that could not be read; nil hears of none.
+	UnreadFile func(path string)
 	// Recorder ends incidents and tells what operators did; nil does neither.
 	Recorder *incident.Recorder
 	// Wake makes a Site's Lane look for work.
@@ -149,41 +148,35 @@ func (s *Server) GetStatus(ctx context.Context, _ *scraperv1.GetStatusRequest) (
 }
 
 func (s *Server) status(ctx context.Context) (*scraperv1.GetStatusResponse, error) {
-	out := &scraperv1.GetStatusResponse{Version: s.Version, StartedAt: timestamppb.New(s.Started), Library: s.library()}
-	var err error
-	if out.LibraryEpoch, out.LibraryRevision, err = s.Store.LibraryHead(ctx); err != nil {
-		return nil, err
-	}
-	if out.FollowsRevision, err = s.Store.FollowsRevision(ctx); err != nil {
-		return nil, err
-	}
-	failing, err := s.Store.CountFailures(ctx)
+	at, err := s.Store.Standing(ctx)
 	if err != nil {
 		return nil, err
 	}
-	muted, err := s.Store.CountMutes(ctx)
-	if err != nil {
-		return nil, err
+	out := &scraperv1.GetStatusResponse{
+		Version: s.Version, StartedAt: timestamppb.New(s.Started), Library: s.library(),
+		LibraryEpoch: at.Epoch, LibraryRevision: at.Revision, FollowsRevision: at.Follows,
+		SeriesFailing: int32(at.Failing), SeriesMuted: int32(at.Muted),
+		JobsOutstanding: int32(at.Outstanding), JobsReady: int32(at.Ready), JobsQuarantined: int32(at.Quarantined),
 	}
-	outstanding, err := s.Store.CountOutstanding(ctx)
-	if err != nil {
-		return nil, err
-	}
-	ready, quarantined, err := s.Store.CountWaitingForPerson(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out.SeriesFailing, out.SeriesMuted, out.JobsOutstanding = int32(failing), int32(muted), int32(outstanding)
-	out.JobsReady, out.JobsQuarantined = int32(ready), int32(quarantined)
-	lanes, err := s.Store.Lanes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, l := range lanes {
+	for _, l := range at.Lanes {
 		out.Lanes = append(out.Lanes, s.lane(l))
 	}
 	return out, nil
 }
+
+// ReportFile hears that a file could not be read (F73).
+func (s *Server) ReportFile(_ context.Context, r *scraperv1.ReportFileRequest) (*scraperv1.ReportFileResponse, error) {
+	if r.GetPath() == "" || len(r.GetPath()) > maxPath {
+		return nil, fault.Newf(fault.Invalid, "report", "a file", "%d bytes are no path", len(r.GetPath()))
+	}
+	if s.UnreadFile != nil {
+		s.UnreadFile(r.GetPath())
+	}
+	return &scraperv1.ReportFileResponse{}, nil
+}
+
+// maxPath bounds a path within the library, in bytes.
+const maxPath = 4096
 
 // GetLibrary answers the state of the library.
 func (s *Server) GetLibrary(context.Context, *scraperv1.GetLibraryRequest) (*scraperv1.GetLibraryResponse, error) {
@@ -216,14 +209,23 @@ func (s *Server) ListSeries(ctx context.Context, r *scraperv1.ListSeriesRequest)
 	return out, nil
 }
 
-// GetSeries answers one Series.
+// GetSeries answers one Series, and of a long one a part of its chapters.
 func (s *Server) GetSeries(ctx context.Context, r *scraperv1.GetSeriesRequest) (*scraperv1.GetSeriesResponse, error) {
 	key, err := keyOf(r.GetKey())
 	if err != nil {
 		return nil, err
 	}
+	if r.GetSkip() < 0 {
+		return nil, fault.Newf(fault.Invalid, "skip chapters of", key.String(), "%d is less than none", r.GetSkip())
+	}
 	state, err := s.state(ctx, key)
-	return &scraperv1.GetSeriesResponse{State: state}, err
+	if err != nil {
+		return nil, err
+	}
+	left := state.GetChapters()[min(int(r.GetSkip()), len(state.GetChapters())):]
+	n := fitting(left)
+	state.Chapters = left[:n]
+	return &scraperv1.GetSeriesResponse{State: state, More: n < len(left)}, nil
 }
 
 // GetCover answers the kept cover of a Series.
@@ -342,5 +344,7 @@ func (s *Server) ListLibraryChanges(ctx context.Context, r *scraperv1.ListLibrar
 		}
 		out.Changes = append(out.Changes, change(c, titles[c.Key]))
 	}
+	// The caller goes on from the last revision it was given.
+	out.Changes = out.Changes[:fitting(out.GetChanges())]
 	return out, nil
 }

@@ -32,7 +32,7 @@ func (s *Server) WatchSeries(r *scraperv1.WatchSeriesRequest, stream grpc.Server
 			// Unfollowed while watched, or not yet followed: an empty state.
 			state = &scraperv1.SeriesState{}
 		}
-		if err := stream.Send(&scraperv1.WatchSeriesResponse{State: state}); err != nil {
+		if err := send(state, stream.Send); err != nil {
 			return err
 		}
 		if !wait(ctx.Done(), changed) {

@@ -8,6 +8,8 @@ package sidecar
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -89,7 +91,7 @@ func Keep(library, folder string, s Sidecar, files func() (map[string]string, er
 		return durable.Classify("open", dir, err)
 	}
 	path := filepath.Join(dir, Name)
-	before, err := read(path)
+	before, err := read(path, maxSize)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
@@ -116,21 +118,51 @@ func Keep(library, folder string, s Sidecar, files func() (map[string]string, er
 	if bytes.Equal(before, out.Bytes()) {
 		return nil
 	}
-	return durable.WriteFile(path, out.Bytes(), 0o666)
+	return put(library, folder, Name, out.Bytes())
+}
+
+// put gives a folder a file of that name. What is half written lies with the stages,
+// where nobody looks, and is written over by the next one.
+func put(library, folder, name string, data []byte) error {
+	if err := durable.MakeFolders(library, hidden); err != nil {
+		return err
+	}
+	sum := sha256.Sum256([]byte(folder))
+	pending := filepath.Join(library, hidden, "sidecar-"+hex.EncodeToString(sum[:12])+".part")
+	f, err := durable.CreatePending(pending, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = durable.Sync(f)
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		_ = os.Remove(pending)
+		return durable.Classify("write", pending, err)
+	}
+	dir := filepath.Join(library, filepath.FromSlash(folder))
+	if err := durable.Rename(pending, filepath.Join(dir, name)); err != nil {
+		return err
+	}
+	return durable.SyncDir(dir)
 }
 
 // Load reads the sidecar in a Series' folder; ok is false when there is none that
 // can be believed.
 func Load(library, folder string) (Sidecar, bool) {
-	data, err := read(filepath.Join(library, filepath.FromSlash(folder), Name))
+	data, err := read(filepath.Join(library, filepath.FromSlash(folder), Name), maxSize)
 	if err != nil {
 		return Sidecar{}, false
 	}
 	return parse(data)
 }
 
-// read reads a plain file, and follows no link.
-func read(path string) ([]byte, error) {
+// read reads a plain file, one byte more than most at most, and follows no link.
+func read(path string, most int64) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
@@ -143,7 +175,7 @@ func read(path string) ([]byte, error) {
 	if !st.Mode().IsRegular() {
 		return nil, fs.ErrInvalid
 	}
-	data := make([]byte, min(st.Size(), maxSize+1))
+	data := make([]byte, min(st.Size(), most+1))
 	n, err := f.ReadAt(data, 0)
 	if n < len(data) {
 		return nil, err
@@ -157,16 +189,21 @@ func parse(data []byte) (Sidecar, bool) {
 	if len(data) > maxSize || json.Unmarshal(data, &s) != nil || s.Version != version {
 		return Sidecar{}, false
 	}
+	return s, s.believable()
+}
+
+// believable reports whether it is within bounds, and of words that are known.
+func (s Sidecar) believable() bool {
 	short := slices.Concat([]string{s.Site, s.SeriesID, s.Title, s.NativeTitle, s.URL, s.Status, s.License, s.Direction}, s.Authors, s.Tags, slices.Collect(maps.Keys(s.Files)), slices.Collect(maps.Values(s.Files)))
 	if s.Site == "" || s.SeriesID == "" || s.Title == "" || len(s.Authors) > maxList || len(s.Tags) > maxList || len(s.Files) > maxFiles || !text(s.Description, maxText) {
-		return Sidecar{}, false
+		return false
 	}
 	for _, line := range short {
 		if !text(line, maxShort) {
-			return Sidecar{}, false
+			return false
 		}
 	}
-	return s, slices.Contains([]string{"", "ongoing", "completed", "hiatus", "cancelled"}, s.Status) &&
+	return slices.Contains([]string{"", "ongoing", "completed", "hiatus", "cancelled"}, s.Status) &&
 		slices.Contains([]string{"", "ltr", "rtl", "strip"}, s.Direction)
 }
 

@@ -135,3 +135,31 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// What anybody may have written is believed whole or not at all.
+func TestWhatWasAdoptedIsBelievedWithinBounds(t *testing.T) {
+	t.Parallel()
+	const well = `{"path":"Own/1.cbz","folder":"Own","own":"h","site":"sample","series_id":"s","chapter_id":"c"}`
+	for text, want := range map[string]bool{
+		`{"version":1,"series":[],"files":[` + well + `]}`:                                                           true,
+		`{"version":1,"series":[{"site":"sample","series_id":"s","title":"S"}],"files":[` + well + `]}`:              true,
+		`{"version":2,"series":[],"files":[` + well + `]}`:                                                           false,
+		`{"version":1,"series":[{"site":"","series_id":"s","title":"S"}],"files":[` + well + `]}`:                    false,
+		`{"version":1,"series":[{"site":"sample","series_id":"s","title":"S","status":"x"}],"files":[` + well + `]}`: false,
+		`{"version":1,"files":[` + strings.Replace(well, `"c"`, `""`, 1) + `]}`:                                      false,
+		`{"version":1,"files":[` + strings.Replace(well, "Own/", "Own\\u0000/", 1) + `]}`:                            false,
+		`{"version":1,"files":[` + strings.Replace(well, "Own/", strings.Repeat("x", 3000), 1) + `]}`:                false,
+		`{`: false, ``: false,
+	} {
+		library := t.TempDir()
+		if err := os.Mkdir(filepath.Join(library, hidden), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(library, hidden, adoptedName), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := LoadAdopted(library); ok != want {
+			t.Errorf("believed %v: %.120s", ok, text)
+		}
+	}
+}

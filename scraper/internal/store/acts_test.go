@@ -223,8 +223,8 @@ func TestListedJobs(t *testing.T) {
 	if _, err := s.ListedJobByID(ctx, 0); !fault.Is(err, fault.NotFound) {
 		t.Errorf("Job 0: %v", err)
 	}
-	if ready, aside, err := s.CountWaitingForPerson(ctx); err != nil || ready != 0 || aside != 1 {
-		t.Errorf("waiting: %d, %d, %v", ready, aside, err)
+	if at, err := s.Standing(ctx); err != nil || at.Ready != 0 || at.Quarantined != 1 {
+		t.Errorf("waiting: %d, %d, %v", at.Ready, at.Quarantined, err)
 	}
 }
 

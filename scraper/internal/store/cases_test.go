@@ -160,6 +160,7 @@ func TestCaseAListThatLosesMostOfItsChaptersIsReadTwice(t *testing.T) {
 	}
 }
 
+// TestCaseAChapterIsRemovedAndStays shows features F15.
 func TestCaseAChapterIsRemovedAndStays(t *testing.T) {
 	l := newListing(t)
 	list := span("", 10)

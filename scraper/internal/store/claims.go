@@ -133,6 +133,10 @@ func (s steady) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 	return s.conn.QueryRow(context.WithoutCancel(ctx), sql, args...)
 }
 
+func (s steady) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
+	return s.conn.SendBatch(context.WithoutCancel(ctx), b)
+}
+
 type steadyTx struct{ pgx.Tx }
 
 func (s steadyTx) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {

@@ -25,3 +25,13 @@ INSERT INTO adopted_files (path, folder, chapter_id, adopted_at) VALUES ($1, $2,
 
 -- name: AdoptedFiles
 DELETE FROM adopted_files WHERE folder = $1 RETURNING path, chapter_id;
+
+-- name: Adopted
+SELECT a.path, a.folder, a.chapter_id, f.site, f.series_id, f.chapter_id
+FROM adopted_files a JOIN library_files f USING (path)
+WHERE f.state <> 'removed' AND f.site <> 'local'
+ORDER BY a.path;
+
+-- name: MayAdoptAgain
+SELECT EXISTS (SELECT FROM library_files WHERE path = $1 AND site = 'local' AND series_id = $2 AND chapter_id = $3 AND state <> 'removed')
+    AND NOT EXISTS (SELECT FROM library_files WHERE site = $4 AND series_id = $5 AND chapter_id = $6 AND state <> 'removed');

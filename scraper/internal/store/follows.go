@@ -102,9 +102,3 @@ func (s *Store) wish(ctx context.Context, tx pgx.Tx, c follow.Change) (wanted []
 	err = tx.SendBatch(ctx, batch).Close()
 	return wanted, err
 }
-
-// FollowsRevision is the highest revision of follows applied.
-func (s *Store) FollowsRevision(ctx context.Context) (revision int64, err error) {
-	err = s.db.QueryRow(ctx, s.sql.Get("FollowsRevision")).Scan(&revision)
-	return revision, classify("FollowsRevision", err)
-}

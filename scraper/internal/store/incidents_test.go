@@ -285,6 +285,7 @@ func TestEvictionModel(t *testing.T) {
 	})
 }
 
+// TestTwoHundredAreKept shows features H4, F139.
 func TestTwoHundredAreKept(t *testing.T) {
 	s := setup(t)
 	for i := range incident.Kept - 1 {

@@ -212,12 +212,6 @@ func (s *Store) JobChapters(ctx context.Context, id int64) ([]JobChapter, error)
 	return out, classify("JobChapters", err)
 }
 
-// CountOutstanding counts Jobs that have not ended.
-func (s *Store) CountOutstanding(ctx context.Context) (n int, err error) {
-	err = s.db.QueryRow(ctx, s.sql.Get("CountOutstanding")).Scan(&n)
-	return n, classify("CountOutstanding", err)
-}
-
 // QuarantinedSince lists Jobs of a Site that its adapter could not read, newest
 // first, ten at most.
 func (s *Store) QuarantinedSince(ctx context.Context, site string, since time.Time) ([]job.Job, error) {

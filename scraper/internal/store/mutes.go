@@ -18,12 +18,6 @@ func (s *Store) SetMuted(ctx context.Context, keys []source.Key, muted bool, now
 	return s.exec(ctx, "Mute", sites, ids, now)
 }
 
-// CountMutes counts muted failures.
-func (s *Store) CountMutes(ctx context.Context) (n int, err error) {
-	err = s.db.QueryRow(ctx, s.sql.Get("CountMutes")).Scan(&n)
-	return n, classify("CountMutes", err)
-}
-
 // keyColumns are keys as the arrays that statements about many Series take.
 func keyColumns(keys []source.Key) (sites, ids []string) {
 	sites, ids = make([]string, len(keys)), make([]string, len(keys))

@@ -75,8 +75,8 @@ func TestAMuteEndsWithItsFailure(t *testing.T) {
 			if err := end(s, ctx); err != nil {
 				t.Fatal(err)
 			}
-			if n, err := s.CountMutes(ctx); n != 0 || err != nil {
-				t.Errorf("%d mutes after it (%v)", n, err)
+			if n, err := s.Standing(ctx); n.Muted != 0 || err != nil {
+				t.Errorf("%d mutes after it (%v)", n.Muted, err)
 			}
 			if _, err := s.RecordFailure(ctx, key, poll.Errors, first.Add(24*time.Hour)); err != nil {
 				t.Fatal(err)
@@ -121,8 +121,8 @@ func TestAMuteIsTakenBackMovedAndForgotten(t *testing.T) {
 	if n, err := s.exec(ctx, "RemoveSeries", to.Site, to.SeriesID); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
-	if n, err := s.CountMutes(ctx); n != 0 || err != nil {
-		t.Errorf("%d mutes of no Series (%v)", n, err)
+	if n, err := s.Standing(ctx); n.Muted != 0 || err != nil {
+		t.Errorf("%d mutes of no Series (%v)", n.Muted, err)
 	}
 }
 

@@ -169,9 +169,3 @@ func scanChapter(row pgx.CollectableRow) (c source.Chapter, err error) {
 	c.Published = orZero(published)
 	return c, err
 }
-
-// CountFailures counts failure rows.
-func (s *Store) CountFailures(ctx context.Context) (n int, err error) {
-	err = s.db.QueryRow(ctx, s.sql.Get("CountFailures")).Scan(&n)
-	return n, classify("CountFailures", err)
-}

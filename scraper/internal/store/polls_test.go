@@ -89,8 +89,8 @@ func TestFailingSinceUnderManyWriters(t *testing.T) {
 	if got, _, err := s.Failure(t.Context(), key); err != nil || !got.Since.Equal(first) || got.Outcome.Effect() != poll.Write {
 		t.Errorf("the row says %q since %v (%v)", got.Outcome, got.Since, err)
 	}
-	if n, err := s.CountFailures(t.Context()); n != 1 || err != nil {
-		t.Errorf("%d rows (%v), want one", n, err)
+	if n, err := s.Standing(t.Context()); n.Failing != 1 || err != nil {
+		t.Errorf("%d rows (%v), want one", n.Failing, err)
 	}
 }
 

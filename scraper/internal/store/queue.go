@@ -121,10 +121,3 @@ func (s *Store) JobDetail(ctx context.Context, id int64, limit int) ([]DetailedC
 	})
 	return out, classify("JobDetail", err)
 }
-
-// CountWaitingForPerson counts the Jobs that wait for somebody's word and those
-// that were set aside until somebody decides.
-func (s *Store) CountWaitingForPerson(ctx context.Context) (ready, quarantined int, err error) {
-	err = s.db.QueryRow(ctx, s.sql.Get("CountWaitingForPerson")).Scan(&ready, &quarantined)
-	return ready, quarantined, classify("CountWaitingForPerson", err)
-}

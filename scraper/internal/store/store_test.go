@@ -276,6 +276,7 @@ func TestFollowsConvergeWhateverTheOrder(t *testing.T) {
 	}
 }
 
+// TestTrespassIsRefused shows OWN-1, features D19 and D20.
 func TestTrespassIsRefused(t *testing.T) {
 	urls := pgtest.New(t)
 	for _, tt := range []struct{ name, url, sql string }{

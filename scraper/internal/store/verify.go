@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -17,11 +18,27 @@ func (s *Store) Unverified(ctx context.Context, before time.Time, limit int) ([]
 	if err != nil {
 		return nil, classify("Unverified", err)
 	}
-	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (f verify.File, err error) {
-		err = row.Scan(&f.Path, &f.Key.Site, &f.Key.SeriesID, &f.ChapterID, &f.Fingerprint, &f.Kind)
-		return f, err
-	})
+	out, err := pgx.CollectRows(rows, verifiable)
 	return out, classify("Unverified", err)
+}
+
+// verifiable is a file of Unverified and KnownFile.
+func verifiable(row pgx.CollectableRow) (f verify.File, err error) {
+	err = row.Scan(&f.Path, &f.Key.Site, &f.Key.SeriesID, &f.ChapterID, &f.Fingerprint, &f.Kind)
+	return f, err
+}
+
+// KnownFile implements verify.Store.
+func (s *Store) KnownFile(ctx context.Context, path string) (verify.File, error) {
+	rows, err := s.db.Query(ctx, s.sql.Get("KnownFile"), path)
+	if err != nil {
+		return verify.File{}, classify("KnownFile", err)
+	}
+	f, err := pgx.CollectExactlyOneRow(rows, verifiable)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return f, fault.Newf(fault.NotFound, "find", path, "the library has no such file")
+	}
+	return f, classify("KnownFile", err)
 }
 
 // SetVerified implements verify.Store.

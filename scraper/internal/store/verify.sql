@@ -8,6 +8,9 @@ WHERE state = 'published' AND unreadable = '' AND coalesce(verified_at, publishe
 ORDER BY coalesce(verified_at, published_at), path
 LIMIT $2;
 
+-- name: KnownFile
+SELECT path, site, series_id, chapter_id, fingerprint, kind FROM library_files WHERE path = $1 AND state = 'published' AND unreadable = '';
+
 -- name: SetVerified
 UPDATE library_files SET verified_at = $2 WHERE path = $1;
 

@@ -39,17 +39,20 @@ func (s *Store) Lanes(ctx context.Context) ([]LaneRow, error) {
 	if err != nil {
 		return nil, classify("LaneFigures", err)
 	}
-	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (l LaneRow, err error) {
-		var since, until, after, counting, due, good *time.Time
-		var interval string
-		err = row.Scan(&l.Site, &l.Activity, &l.Trouble, &since, &l.Circuit.State, &l.Circuit.Reason, &l.Circuit.Detail, &l.Circuit.Since, &until, &after,
-			&counting, &l.Series, &l.Failing, &l.Muted, &due, &good, &l.Jobs, &l.Current, &interval)
-		l.Circuit.Site, l.TroubleSince, l.Circuit.Until, l.Circuit.RetryAfter = l.Site, orZero(since), orZero(until), orZero(after)
-		l.CountingSince, l.NextDue, l.LastGoodRead = orZero(counting), orZero(due), orZero(good)
-		l.Interval = intervalOf(interval)
-		return l, err
-	})
+	out, err := pgx.CollectRows(rows, laneRow)
 	return out, classify("LaneFigures", err)
+}
+
+// laneRow is a Lane of the statement LaneFigures.
+func laneRow(row pgx.CollectableRow) (l LaneRow, err error) {
+	var since, until, after, counting, due, good *time.Time
+	var interval string
+	err = row.Scan(&l.Site, &l.Activity, &l.Trouble, &since, &l.Circuit.State, &l.Circuit.Reason, &l.Circuit.Detail, &l.Circuit.Since, &until, &after,
+		&counting, &l.Series, &l.Failing, &l.Muted, &due, &good, &l.Jobs, &l.Current, &interval)
+	l.Circuit.Site, l.TroubleSince, l.Circuit.Until, l.Circuit.RetryAfter = l.Site, orZero(since), orZero(until), orZero(after)
+	l.CountingSince, l.NextDue, l.LastGoodRead = orZero(counting), orZero(due), orZero(good)
+	l.Interval = intervalOf(interval)
+	return l, err
 }
 
 // PassesSince lists the Passes that started at or after t, by Site and start.

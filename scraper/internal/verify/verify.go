@@ -54,6 +54,8 @@ type Store interface {
 	// Unverified lists files that are there and were not read whole since before,
 	// the longest unread first.
 	Unverified(ctx context.Context, before time.Time, limit int) ([]File, error)
+	// KnownFile is the file of that path, if it is there; class not-found otherwise.
+	KnownFile(ctx context.Context, path string) (File, error)
 	// SetVerified notes that files were read whole, rotten or not.
 	SetVerified(ctx context.Context, path string, at time.Time) error
 }

@@ -77,6 +77,7 @@ func TestTheThirdCrashParks(t *testing.T) {
 
 // TestAResetForgivesOneService: stopped or parked only, the file kept first, nothing
 // else touched (SUP-5).
+// It shows F58, features D29 and D30.
 func TestAResetForgivesOneService(t *testing.T) {
 	t.Parallel()
 	w, _ := parked(t)

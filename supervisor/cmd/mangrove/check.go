@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
 	"mangrove/internal/config"
+	"mangrove/internal/durable"
 	supervisorv1 "mangrove/proto/gen/supervisor/v1"
 	"mangrove/supervisor/internal/child"
 	"mangrove/supervisor/internal/service"
@@ -21,7 +24,7 @@ type checkCommand struct {
 
 // Help is shown by `mangrove check --help`.
 func (checkCommand) Help() string {
-	return "Looks at every part and says in one line each whether it is well: the supervisor, the services, the database, the library folder, the space that is free, " +
+	return "Looks at every part and says in one line each whether it is well: the supervisor, the services, the database, the library folder, the space that is free for it and for the data, the metrics, " +
 		"Chromium if a Site needs it, and the descriptions of Sites. It changes nothing.\n\n" +
 		"Exit codes: 0 all is well, 1 something is not, 2 a wrong setting, 3 no supervisor answers (the rest is looked at all the same).\n\n" +
 		"Examples: mangrove check, mangrove check --json"
@@ -79,7 +82,62 @@ func checkParts(c config.Config) (parts []part, answers bool) {
 	for _, s := range status.GetServices() {
 		parts = append(parts, servicePart(s))
 	}
+	if c.Issuer.Address != "" {
+		parts = append(parts, issuerPart(c))
+	}
+	parts = append(parts, dataPart(c.DataDir))
+	if err == nil {
+		parts = append(parts, metricsPart(status.GetMetrics()))
+	}
 	return append(parts, scraperParts()...), err == nil
+}
+
+// issuerPart says whether the reader could ask the issuer. It does not ask: that
+// is the reader's, and the issuer may be away with all being well here.
+func issuerPart(c config.Config) part {
+	if _, err := c.IssuerSecret(); err != nil {
+		return part{Part: "issuer", Said: err.Error()}
+	}
+	return part{"issuer", true, fmt.Sprintf("%s (%s) may vouch for people, %s; it is asked when somebody signs in with it", c.Issuer.Name, c.Issuer.Address, c.Issuer.Admit)}
+}
+
+// dataFloor is how much must be free where the data folder lies: the private database
+// writes there at every step, and stops when it cannot.
+const dataFloor = 512 << 20
+
+// dataPart looks at the room that is left for the database, the logs and the budgets.
+func dataPart(dir string) part {
+	p := part{Part: "data"}
+	free, err := durable.Room(dir)
+	if err != nil {
+		p.Said = fmt.Sprintf("%s cannot be looked at: %s", dir, durable.Reason(err))
+		return p
+	}
+	p.Well, p.Said = free >= dataFloor, fmt.Sprintf("%.1f GiB are free for the data folder %s", float64(free)/(1<<30), dir)
+	if !p.Well {
+		p.Said += fmt.Sprintf("; keep %d MiB free, the database stops without", dataFloor>>20)
+	}
+	return p
+}
+
+// metricsPart asks whether somebody listens where Prometheus is answered.
+func metricsPart(address string) part {
+	p := part{Part: "metrics", Well: true, Said: "answered nowhere, as " + config.Metrics + " says"}
+	if address == "" {
+		return p
+	}
+	p.Said = "answered at " + address
+	at, err := url.Parse(address)
+	if err == nil {
+		var conn net.Conn
+		if conn, err = net.DialTimeout("tcp", at.Host, statusLimit); err == nil {
+			_ = conn.Close() // nothing was asked
+		}
+	}
+	if err != nil {
+		p.Well, p.Said = false, "nobody answers at "+address
+	}
+	return p
 }
 
 // servicePart words how one service stands.

@@ -10,7 +10,23 @@ import (
 	"mangrove/internal/config"
 )
 
+func TestTheIssuerIsAPart(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "secret")
+	c := config.Config{Issuer: config.Issuer{Address: "https://auth.example.com", Name: "Harbour", Admit: config.AdmitLinked, SecretFile: file}}
+	if p := issuerPart(c); p.Well || !strings.Contains(p.Said, config.OIDCClientSecretFile) {
+		t.Errorf("without the file: %+v", p)
+	}
+	if err := os.WriteFile(file, []byte("between us"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if p := issuerPart(c); !p.Well || !strings.Contains(p.Said, "Harbour (https://auth.example.com)") || strings.Contains(p.Said, "between us") {
+		t.Errorf("with it: %+v", p)
+	}
+}
+
 // TestCheck: a line a part, and an exit code that a script can go by (OBS-4).
+// It shows features H3.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -20,7 +36,7 @@ func TestCheck(t *testing.T) {
 	}
 	s := w.up().serving()
 	code, out = w.run("check")
-	for _, want := range []string{"ok  supervisor  ", "ok  postgres    serving since ", "ok  scraper     serving since ", "ok  reader      serving since ", "ok  database    answers"} {
+	for _, want := range []string{"ok  supervisor  ", "ok  postgres    serving since ", "ok  scraper     serving since ", "ok  reader      serving since ", "GiB are free for the data folder " + w.data, "ok  metrics     answered at http://127.0.0.1:", "/metrics", "ok  database    answers"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("it does not say %q (%d):\n%s", want, code, out)
 		}
@@ -35,8 +51,8 @@ func TestCheck(t *testing.T) {
 		Well, Answers bool
 		Parts         []part
 	}
-	if err := json.Unmarshal([]byte(out), &answer); err != nil || code != config.ExitFailure || answer.Well || !answer.Answers || len(answer.Parts) != 6 ||
-		answer.Parts[5] != (part{"library", false, "is the library [31m mounted?"}) {
+	if err := json.Unmarshal([]byte(out), &answer); err != nil || code != config.ExitFailure || answer.Well || !answer.Answers || len(answer.Parts) != 8 ||
+		answer.Parts[7] != (part{"library", false, "is the library [31m mounted?"}) {
 		t.Errorf("a part is not well: %d, %v\n%s", code, err, out)
 	}
 	if err := os.Remove(filepath.Join(w.data, "script", "check.out")); err != nil {

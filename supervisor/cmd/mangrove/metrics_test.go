@@ -72,6 +72,9 @@ func TestTheMetricsWithATokenAndWithoutAnAddress(t *testing.T) {
 	if strings.Contains(w.read("script/scraper.env")+w.read("script/reader.env"), config.MetricsTokenFile) {
 		t.Error("the services are told where the token lies")
 	}
+	if _, out := w.run("status"); !strings.Contains(out, "metrics: http://"+w.env[config.Metrics]+"/metrics\n") {
+		t.Errorf("the status says:\n%s", out)
+	}
 	if code := s.stop(); code != 0 {
 		t.Errorf("the stop ended with %d", code)
 	}
@@ -81,5 +84,8 @@ func TestTheMetricsWithATokenAndWithoutAnAddress(t *testing.T) {
 	w.env[config.Metrics] = address
 	if code, text := w.metrics(token); code != 0 {
 		t.Errorf("turned off, it answers %d %s", code, text)
+	}
+	if _, out := w.run("status"); !strings.Contains(out, "metrics: nowhere\n") {
+		t.Errorf("turned off, the status says:\n%s", out)
 	}
 }

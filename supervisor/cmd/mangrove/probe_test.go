@@ -30,6 +30,7 @@ func publicProbe(t *testing.T) string {
 
 // TestThePublicProbe asks in each state that a service can stand in, as somebody's
 // monitor would: 0 is well, 4 is not serving (SUP-6, S-091). The others stay well.
+// It shows features D25, D27 and H17.
 func TestThePublicProbe(t *testing.T) {
 	t.Parallel()
 	probe := publicProbe(t)

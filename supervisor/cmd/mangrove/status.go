@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -122,7 +123,7 @@ func writeStatus(out io.Writer, a *supervisorv1.GetStatusResponse) error {
 			fmt.Fprintf(out, "%s: next: %s\n", s.GetName(), s.GetNextAct())
 		}
 	}
-	fmt.Fprintf(out, "budget: %s\naddress: %s\ndata: %s\n", a.GetBudget(), a.GetAddress(), a.GetData())
+	fmt.Fprintf(out, "budget: %s\naddress: %s\ndata: %s\nmetrics: %s\n", a.GetBudget(), a.GetAddress(), a.GetData(), cmp.Or(a.GetMetrics(), "nowhere"))
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"mangrove/internal/config"
 	"mangrove/internal/grpcserver"
+	"mangrove/internal/metrics"
 	"mangrove/supervisor/internal/budget"
 	"mangrove/supervisor/internal/control"
 	"mangrove/supervisor/internal/postgres"
@@ -90,6 +91,9 @@ func (s *system) up(ctx context.Context, hurry <-chan struct{}) error {
 		return fmt.Errorf("open the control socket: %w", err)
 	}
 	facts := control.Facts{Version: version, Started: time.Now(), Address: address(c.HTTP, c.BasePath), Data: c.DataDir}
+	if s.bound.Metrics != nil {
+		facts.Metrics = "http://" + s.bound.Metrics.Addr().String() + metrics.Path
+	}
 	operator := control.NewOperator(s.log, facts, s.group.statuses, s.group.act, 0, os.Geteuid())
 	figures, err := s.metrics()
 	if err != nil {

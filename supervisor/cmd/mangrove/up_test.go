@@ -155,6 +155,7 @@ func TestAChangedCodeIsPrintedAgain(t *testing.T) {
 	}
 }
 
+// TestAServiceIsRestartedAlone shows SUP-1, features D1 and D21.
 func TestAServiceIsRestartedAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -181,6 +182,7 @@ func TestAServiceIsRestartedAlone(t *testing.T) {
 	}
 }
 
+// TestACrashOfTheDatabaseRestartsNoService shows SUP-3, features D35.
 func TestACrashOfTheDatabaseRestartsNoService(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -370,6 +372,7 @@ func TestADatabaseOfTheOperatorsOwn(t *testing.T) {
 }
 
 // TestTheMonitorIsToldOfAChange without asking again.
+// It shows SUP-6.
 func TestTheMonitorIsToldOfAChange(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -441,6 +444,7 @@ func TestMigrateStartsThePrivateDatabase(t *testing.T) {
 
 // TestTheHeartbeat goes out while everything serves and stops with the first service
 // that does not (SUP-10). No child hears of its address.
+// It shows features G7.
 func TestTheHeartbeat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

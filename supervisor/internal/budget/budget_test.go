@@ -24,6 +24,7 @@ func ledger(minutes ...float64) (l Ledger) {
 	return l
 }
 
+// TestLedger shows F36.
 func TestLedger(t *testing.T) {
 	tests := []struct {
 		name     string
@@ -63,6 +64,7 @@ func TestLedger(t *testing.T) {
 }
 
 // TestAClockThatStepsChangesNothing: within one boot the machine's own clock counts.
+// It shows features D34.
 func TestAClockThatStepsChangesNothing(t *testing.T) {
 	up := func(wall float64, up time.Duration, boot string) Moment {
 		m := at(wall)
@@ -91,6 +93,7 @@ func TestAClockThatStepsChangesNothing(t *testing.T) {
 }
 
 // TestAFileThatCannotBeBelieved counts as spent, and is kept (SUP-4, F55).
+// It shows features D32.
 func TestAFileThatCannotBeBelieved(t *testing.T) {
 	good := func(change func(*stored)) string {
 		s := stored{version, "scraper", ledger(-90)}
@@ -168,6 +171,7 @@ func TestAFileThatCannotBeBelieved(t *testing.T) {
 	})
 }
 
+// TestResetClearsOneBudgetAndKeepsTheFile shows SUP-5, F58.
 func TestResetClearsOneBudgetAndKeepsTheFile(t *testing.T) {
 	dir := t.TempDir()
 	now := func() Moment { return at(0) }

@@ -58,6 +58,7 @@ func eventually(t *testing.T, what string, cond func() bool) {
 	}
 }
 
+// TestExit shows F63.
 func TestExit(t *testing.T) {
 	tests := []struct {
 		name, text string
@@ -82,6 +83,7 @@ func TestExit(t *testing.T) {
 	}
 }
 
+// TestStartNamesWhatCannotRun shows F37.
 func TestStartNamesWhatCannotRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -96,6 +98,7 @@ func TestStartNamesWhatCannotRun(t *testing.T) {
 	}
 }
 
+// TestTheEnvironmentIsOnlyWhatWasGiven shows C33.
 func TestTheEnvironmentIsOnlyWhatWasGiven(t *testing.T) {
 	t.Setenv("MANGROVE_LEAK", "secret")
 	for _, env := range [][]string{nil, {"A=1", "B=two words"}} {
@@ -306,6 +309,7 @@ func TestAFloodOfOutput(t *testing.T) {
 	}
 }
 
+// TestNothingOfTheGroupIsLeft shows S-094.
 func TestNothingOfTheGroupIsLeft(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, text string }{
@@ -328,6 +332,7 @@ func TestNothingOfTheGroupIsLeft(t *testing.T) {
 	}
 }
 
+// TestAGrandchildThatKeepsThePipeDoesNotHang shows F47.
 func TestAGrandchildThatKeepsThePipeDoesNotHang(t *testing.T) {
 	t.Parallel()
 	p, err := Start(shell(`setsid sleep 1000 & echo $!; exit 0`))

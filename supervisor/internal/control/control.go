@@ -28,8 +28,9 @@ import (
 type Facts struct {
 	Version string
 	Started time.Time
-	// Address is where a browser finds the reader, Data the data folder.
-	Address, Data string
+	// Address is where a browser finds the reader, Data the data folder, Metrics
+	// where Prometheus is answered, "" for nowhere.
+	Address, Data, Metrics string
 }
 
 // NewOperator makes the operator's server; only peers running as one of uids
@@ -76,7 +77,7 @@ func (o *operator) Act(ctx context.Context, r *supervisorv1.ActRequest) (*superv
 func (o *operator) GetStatus(context.Context, *supervisorv1.GetStatusRequest) (*supervisorv1.GetStatusResponse, error) {
 	out := &supervisorv1.GetStatusResponse{
 		Version: o.facts.Version, StartedAt: timestamppb.New(o.facts.Started),
-		Budget: fmt.Sprintf("%d failures within %s park a service", budget.Limit, "an hour"), Address: o.facts.Address, Data: o.facts.Data,
+		Budget: fmt.Sprintf("%d failures within %s park a service", budget.Limit, "an hour"), Address: o.facts.Address, Data: o.facts.Data, Metrics: o.facts.Metrics,
 	}
 	for _, s := range o.services() {
 		row := &supervisorv1.Service{

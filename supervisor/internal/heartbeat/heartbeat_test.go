@@ -30,6 +30,7 @@ func (s *stand) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // It beats while all is well and falls silent when it is not; what goes wrong is
 // said once, and never with the address.
+// It shows SUP-10.
 func TestItFallsSilentWhenSomethingIsWrong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		outside := &stand{}
@@ -83,6 +84,7 @@ func toString(v any) string {
 }
 
 // Nothing that an answer says leads elsewhere.
+// It shows features G7.
 func TestItAsksNobodyElse(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("somebody else was asked") }))
 	defer elsewhere.Close()

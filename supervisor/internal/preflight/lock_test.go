@@ -12,6 +12,7 @@ import (
 
 // TestStaleLocksAreNoObstacle: the number in a lock file says nothing; only a live lock
 // does, and whoever meets one is told its holder (SUP-7, S-093, F43, F44).
+// It shows features D23.
 func TestStaleLocksAreNoObstacle(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{

@@ -88,6 +88,7 @@ func TestTheOperatorsActs(t *testing.T) {
 
 // TestTheBudgetOutlivesTheSupervisor: a restart of the supervisor and a deployment
 // neither erase nor spend it (SUP-4, P7), and a spent one starts parked.
+// It shows F57, features D28 and D31.
 func TestTheBudgetOutlivesTheSupervisor(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

@@ -38,6 +38,7 @@ type scripted struct {
 	hang        time.Duration // stops answering after that long, if not 0
 	slow        bool          // then says so only once the asker gives up
 	still       []int         // the probes, from 1, in which we stand still for ten minutes
+	flaps       bool          // answers only every third probe
 }
 
 type scriptedRun struct {
@@ -92,6 +93,9 @@ func (s *script) Probe(ctx context.Context, p Process) error {
 		return ctx.Err()
 	}
 	age := time.Since(run.began)
+	if run.flaps && run.probes%3 != 0 {
+		return errors.New("no answer")
+	}
 	if age < run.ready || (run.hang > 0 && age >= run.hang) {
 		if run.slow {
 			<-ctx.Done()
@@ -172,7 +176,6 @@ func TestBackOffDoublesToAMinute(t *testing.T) {
 	}
 }
 
-// TestTheThirdFailureWithinAnHourParks: there is no fourth start (SUP-2, S-089).
 // TestTheStatusSaysWhatTimeHasFreed: what is left is what is left now, though nothing
 // happened to the service meanwhile.
 func TestTheStatusSaysWhatTimeHasFreed(t *testing.T) {
@@ -193,6 +196,7 @@ func TestTheStatusSaysWhatTimeHasFreed(t *testing.T) {
 	})
 }
 
+// TestTheThirdFailureWithinAnHourParks: there is no fourth start (SUP-2, S-089, features D2).
 func TestTheThirdFailureWithinAnHourParks(t *testing.T) {
 	for _, life := range []time.Duration{0, time.Millisecond, time.Second, 10 * time.Second, 59 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
@@ -208,7 +212,19 @@ func TestTheThirdFailureWithinAnHourParks(t *testing.T) {
 	}
 }
 
+// TestAnExitNobodyAskedForIsAFailure, though its code says that all is well (SUP-2, F35).
+func TestAnExitNobodyAskedForIsAFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{runs: []scripted{{life: time.Minute, exit: Exit{What: "exit code 0"}}}}
+		at, _ := keep(t, s, 5*time.Hour, nil)
+		if len(s.starts) != 3 || at.State != RepairRequired || at.LastExit != "exit code 0" {
+			t.Errorf("%d starts, status %+v", len(s.starts), at)
+		}
+	})
+}
+
 // TestTheRollingHour are the vectors of P1 and S-090, through the keeper.
+// It shows F36, F54, features D2.
 func TestTheRollingHour(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -291,6 +307,7 @@ func TestBackOffForgetsAfterTenMinutesOfServing(t *testing.T) {
 	}
 }
 
+// TestRefusalsBlock shows SUP-3.
 func TestRefusalsBlock(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -319,6 +336,7 @@ func TestRefusalsBlock(t *testing.T) {
 	}
 }
 
+// TestAHoldWaitsAndCountsNothing shows SUP-3, features D35.
 func TestAHoldWaitsAndCountsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{runs: []scripted{{}}, hold: "the database is starting"}
@@ -335,6 +353,18 @@ func TestAHoldWaitsAndCountsNothing(t *testing.T) {
 	})
 }
 
+// TestAnswersNowAndThen: only misses in a row are a failure (F53).
+func TestAnswersNowAndThen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{runs: []scripted{{flaps: true}}}
+		at, _ := keep(t, s, 5*time.Hour, nil)
+		if at.State != Serving || at.Failures != 0 || len(s.starts) != 1 {
+			t.Errorf("%d starts, status %+v", len(s.starts), at)
+		}
+	})
+}
+
+// TestThreeMissesInARowEndTheProgram shows SUP-2, features D1.
 func TestThreeMissesInARowEndTheProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{runs: []scripted{{hang: 35 * time.Second}, {}}}
@@ -373,6 +403,7 @@ func TestAStandstillOfOursIsNobodysFailure(t *testing.T) {
 
 // TestAStoppedProgramIsNoticed: a program that answers nothing from some moment on is
 // ended within thirty-five seconds (F50), whether its probes fail at once or wait.
+// It shows F52.
 func TestAStoppedProgramIsNoticed(t *testing.T) {
 	for _, slow := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -426,6 +457,7 @@ func TestAStartThatNeverAnswersIsAFailure(t *testing.T) {
 	})
 }
 
+// TestAStartThatFailsBacksOff shows F37.
 func TestAStartThatFailsBacksOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{runs: []scripted{{startErr: errors.New("start /x: permission denied")}, {}}}
@@ -439,6 +471,7 @@ func TestAStartThatFailsBacksOff(t *testing.T) {
 	})
 }
 
+// TestAStopDuringBackOffStartsNothing shows F59.
 func TestAStopDuringBackOffStartsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{runs: []scripted{{life: time.Millisecond, exit: Exit{Code: 1}}}}
@@ -449,6 +482,7 @@ func TestAStopDuringBackOffStartsNothing(t *testing.T) {
 	})
 }
 
+// TestAStopDuringASlowStartIsNoFailure shows F60.
 func TestAStopDuringASlowStartIsNoFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{runs: []scripted{{}}, slow: true}
@@ -459,6 +493,7 @@ func TestAStopDuringASlowStartIsNoFailure(t *testing.T) {
 	})
 }
 
+// TestAStopWhileStartingIsNoFailure shows F60.
 func TestAStopWhileStartingIsNoFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{runs: []scripted{{ready: time.Hour}}}

@@ -3636,7 +3636,9 @@ func (x *ListSeriesResponse) GetSeries() []*Series {
 type GetSeriesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// key names the Series.
-	Key           *SeriesKey `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	Key *SeriesKey `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// skip leaves out that many chapters, those of the answers before.
+	Skip          int32 `protobuf:"varint,2,opt,name=skip,proto3" json:"skip,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3678,11 +3680,20 @@ func (x *GetSeriesRequest) GetKey() *SeriesKey {
 	return nil
 }
 
+func (x *GetSeriesRequest) GetSkip() int32 {
+	if x != nil {
+		return x.Skip
+	}
+	return 0
+}
+
 // GetSeriesResponse answers one Series.
 type GetSeriesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// state is everything known.
-	State         *SeriesState `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	// state is everything known, with as many chapters as one message holds.
+	State *SeriesState `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	// more is true while chapters are left; skip asks for them.
+	More          bool `protobuf:"varint,2,opt,name=more,proto3" json:"more,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3722,6 +3733,13 @@ func (x *GetSeriesResponse) GetState() *SeriesState {
 		return x.State
 	}
 	return nil
+}
+
+func (x *GetSeriesResponse) GetMore() bool {
+	if x != nil {
+		return x.More
+	}
+	return false
 }
 
 // WatchSeriesRequest asks to follow one Series live.
@@ -3773,8 +3791,11 @@ func (x *WatchSeriesRequest) GetKey() *SeriesKey {
 // WatchSeriesResponse is the state after a change.
 type WatchSeriesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// state is everything known.
-	State         *SeriesState `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	// state is everything known, with as many chapters as one message holds. After one with more it is more chapters
+	// of the same state, and nothing else.
+	State *SeriesState `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	// more is true while chapters of this state follow.
+	More          bool `protobuf:"varint,2,opt,name=more,proto3" json:"more,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3814,6 +3835,13 @@ func (x *WatchSeriesResponse) GetState() *SeriesState {
 		return x.State
 	}
 	return nil
+}
+
+func (x *WatchSeriesResponse) GetMore() bool {
+	if x != nil {
+		return x.More
+	}
+	return false
 }
 
 // GetCoverRequest asks for a cover.
@@ -4546,6 +4574,89 @@ func (x *ListLibraryChangesResponse) GetHead() int64 {
 	return 0
 }
 
+// ReportFileRequest names a file that could not be read.
+type ReportFileRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// path is within the library, with slashes.
+	Path          string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReportFileRequest) Reset() {
+	*x = ReportFileRequest{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[65]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReportFileRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReportFileRequest) ProtoMessage() {}
+
+func (x *ReportFileRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[65]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReportFileRequest.ProtoReflect.Descriptor instead.
+func (*ReportFileRequest) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{65}
+}
+
+func (x *ReportFileRequest) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+// ReportFileResponse says that it was heard.
+type ReportFileResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReportFileResponse) Reset() {
+	*x = ReportFileResponse{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[66]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReportFileResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReportFileResponse) ProtoMessage() {}
+
+func (x *ReportFileResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[66]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReportFileResponse.ProtoReflect.Descriptor instead.
+func (*ReportFileResponse) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{66}
+}
+
 // WatchLibraryRequest asks to hear of new revisions.
 type WatchLibraryRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -4555,7 +4666,7 @@ type WatchLibraryRequest struct {
 
 func (x *WatchLibraryRequest) Reset() {
 	*x = WatchLibraryRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[65]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4567,7 +4678,7 @@ func (x *WatchLibraryRequest) String() string {
 func (*WatchLibraryRequest) ProtoMessage() {}
 
 func (x *WatchLibraryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[65]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4580,7 +4691,7 @@ func (x *WatchLibraryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchLibraryRequest.ProtoReflect.Descriptor instead.
 func (*WatchLibraryRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{65}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{67}
 }
 
 // WatchLibraryResponse tells the head.
@@ -4596,7 +4707,7 @@ type WatchLibraryResponse struct {
 
 func (x *WatchLibraryResponse) Reset() {
 	*x = WatchLibraryResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[66]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4608,7 +4719,7 @@ func (x *WatchLibraryResponse) String() string {
 func (*WatchLibraryResponse) ProtoMessage() {}
 
 func (x *WatchLibraryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[66]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4621,7 +4732,7 @@ func (x *WatchLibraryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchLibraryResponse.ProtoReflect.Descriptor instead.
 func (*WatchLibraryResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{66}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *WatchLibraryResponse) GetEpoch() string {
@@ -4681,7 +4792,7 @@ type Incident struct {
 
 func (x *Incident) Reset() {
 	*x = Incident{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[67]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4693,7 +4804,7 @@ func (x *Incident) String() string {
 func (*Incident) ProtoMessage() {}
 
 func (x *Incident) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[67]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4706,7 +4817,7 @@ func (x *Incident) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Incident.ProtoReflect.Descriptor instead.
 func (*Incident) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{67}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *Incident) GetId() int64 {
@@ -4847,7 +4958,7 @@ type Decision struct {
 
 func (x *Decision) Reset() {
 	*x = Decision{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[68]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4859,7 +4970,7 @@ func (x *Decision) String() string {
 func (*Decision) ProtoMessage() {}
 
 func (x *Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[68]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4872,7 +4983,7 @@ func (x *Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decision.ProtoReflect.Descriptor instead.
 func (*Decision) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{68}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *Decision) GetAt() *timestamppb.Timestamp {
@@ -4937,7 +5048,7 @@ type Evidence struct {
 
 func (x *Evidence) Reset() {
 	*x = Evidence{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[69]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4949,7 +5060,7 @@ func (x *Evidence) String() string {
 func (*Evidence) ProtoMessage() {}
 
 func (x *Evidence) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[69]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4962,7 +5073,7 @@ func (x *Evidence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evidence.ProtoReflect.Descriptor instead.
 func (*Evidence) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{69}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *Evidence) GetAddress() string {
@@ -5041,7 +5152,7 @@ type Header struct {
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[70]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5053,7 +5164,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[70]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5066,7 +5177,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{70}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *Header) GetName() string {
@@ -5098,7 +5209,7 @@ type ListIncidentsRequest struct {
 
 func (x *ListIncidentsRequest) Reset() {
 	*x = ListIncidentsRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[71]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5110,7 +5221,7 @@ func (x *ListIncidentsRequest) String() string {
 func (*ListIncidentsRequest) ProtoMessage() {}
 
 func (x *ListIncidentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[71]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5123,7 +5234,7 @@ func (x *ListIncidentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListIncidentsRequest.ProtoReflect.Descriptor instead.
 func (*ListIncidentsRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{71}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *ListIncidentsRequest) GetUnresolved() bool {
@@ -5162,7 +5273,7 @@ type ListIncidentsResponse struct {
 
 func (x *ListIncidentsResponse) Reset() {
 	*x = ListIncidentsResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[72]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5174,7 +5285,7 @@ func (x *ListIncidentsResponse) String() string {
 func (*ListIncidentsResponse) ProtoMessage() {}
 
 func (x *ListIncidentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[72]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5187,7 +5298,7 @@ func (x *ListIncidentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListIncidentsResponse.ProtoReflect.Descriptor instead.
 func (*ListIncidentsResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{72}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *ListIncidentsResponse) GetIncidents() []*Incident {
@@ -5222,7 +5333,7 @@ type GetIncidentRequest struct {
 
 func (x *GetIncidentRequest) Reset() {
 	*x = GetIncidentRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[73]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5234,7 +5345,7 @@ func (x *GetIncidentRequest) String() string {
 func (*GetIncidentRequest) ProtoMessage() {}
 
 func (x *GetIncidentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[73]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5247,7 +5358,7 @@ func (x *GetIncidentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetIncidentRequest.ProtoReflect.Descriptor instead.
 func (*GetIncidentRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{73}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *GetIncidentRequest) GetId() int64 {
@@ -5272,7 +5383,7 @@ type GetIncidentResponse struct {
 
 func (x *GetIncidentResponse) Reset() {
 	*x = GetIncidentResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[74]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5284,7 +5395,7 @@ func (x *GetIncidentResponse) String() string {
 func (*GetIncidentResponse) ProtoMessage() {}
 
 func (x *GetIncidentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[74]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5297,7 +5408,7 @@ func (x *GetIncidentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetIncidentResponse.ProtoReflect.Descriptor instead.
 func (*GetIncidentResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{74}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{76}
 }
 
 func (x *GetIncidentResponse) GetIncident() *Incident {
@@ -5332,7 +5443,7 @@ type SaveIncidentRequest struct {
 
 func (x *SaveIncidentRequest) Reset() {
 	*x = SaveIncidentRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[75]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5344,7 +5455,7 @@ func (x *SaveIncidentRequest) String() string {
 func (*SaveIncidentRequest) ProtoMessage() {}
 
 func (x *SaveIncidentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[75]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5357,7 +5468,7 @@ func (x *SaveIncidentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaveIncidentRequest.ProtoReflect.Descriptor instead.
 func (*SaveIncidentRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{75}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{77}
 }
 
 func (x *SaveIncidentRequest) GetId() int64 {
@@ -5380,7 +5491,7 @@ type SaveIncidentResponse struct {
 
 func (x *SaveIncidentResponse) Reset() {
 	*x = SaveIncidentResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[76]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5392,7 +5503,7 @@ func (x *SaveIncidentResponse) String() string {
 func (*SaveIncidentResponse) ProtoMessage() {}
 
 func (x *SaveIncidentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[76]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5405,7 +5516,7 @@ func (x *SaveIncidentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaveIncidentResponse.ProtoReflect.Descriptor instead.
 func (*SaveIncidentResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{76}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{78}
 }
 
 func (x *SaveIncidentResponse) GetName() string {
@@ -5433,7 +5544,7 @@ type ResolveIncidentRequest struct {
 
 func (x *ResolveIncidentRequest) Reset() {
 	*x = ResolveIncidentRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[77]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5445,7 +5556,7 @@ func (x *ResolveIncidentRequest) String() string {
 func (*ResolveIncidentRequest) ProtoMessage() {}
 
 func (x *ResolveIncidentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[77]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5458,7 +5569,7 @@ func (x *ResolveIncidentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveIncidentRequest.ProtoReflect.Descriptor instead.
 func (*ResolveIncidentRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{77}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{79}
 }
 
 func (x *ResolveIncidentRequest) GetId() int64 {
@@ -5479,7 +5590,7 @@ type ResolveIncidentResponse struct {
 
 func (x *ResolveIncidentResponse) Reset() {
 	*x = ResolveIncidentResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[78]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5491,7 +5602,7 @@ func (x *ResolveIncidentResponse) String() string {
 func (*ResolveIncidentResponse) ProtoMessage() {}
 
 func (x *ResolveIncidentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[78]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5504,7 +5615,7 @@ func (x *ResolveIncidentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveIncidentResponse.ProtoReflect.Descriptor instead.
 func (*ResolveIncidentResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{78}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{80}
 }
 
 func (x *ResolveIncidentResponse) GetResolved() bool {
@@ -5786,15 +5897,18 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\x11ListSeriesRequest\x12\x16\n" +
 	"\x06origin\x18\x01 \x01(\tR\x06origin\"I\n" +
 	"\x12ListSeriesResponse\x123\n" +
-	"\x06series\x18\x01 \x03(\v2\x1b.mangrove.scraper.v1.SeriesR\x06series\"D\n" +
+	"\x06series\x18\x01 \x03(\v2\x1b.mangrove.scraper.v1.SeriesR\x06series\"X\n" +
 	"\x10GetSeriesRequest\x120\n" +
-	"\x03key\x18\x01 \x01(\v2\x1e.mangrove.scraper.v1.SeriesKeyR\x03key\"K\n" +
+	"\x03key\x18\x01 \x01(\v2\x1e.mangrove.scraper.v1.SeriesKeyR\x03key\x12\x12\n" +
+	"\x04skip\x18\x02 \x01(\x05R\x04skip\"_\n" +
 	"\x11GetSeriesResponse\x126\n" +
-	"\x05state\x18\x01 \x01(\v2 .mangrove.scraper.v1.SeriesStateR\x05state\"F\n" +
+	"\x05state\x18\x01 \x01(\v2 .mangrove.scraper.v1.SeriesStateR\x05state\x12\x12\n" +
+	"\x04more\x18\x02 \x01(\bR\x04more\"F\n" +
 	"\x12WatchSeriesRequest\x120\n" +
-	"\x03key\x18\x01 \x01(\v2\x1e.mangrove.scraper.v1.SeriesKeyR\x03key\"M\n" +
+	"\x03key\x18\x01 \x01(\v2\x1e.mangrove.scraper.v1.SeriesKeyR\x03key\"a\n" +
 	"\x13WatchSeriesResponse\x126\n" +
-	"\x05state\x18\x01 \x01(\v2 .mangrove.scraper.v1.SeriesStateR\x05state\"C\n" +
+	"\x05state\x18\x01 \x01(\v2 .mangrove.scraper.v1.SeriesStateR\x05state\x12\x12\n" +
+	"\x04more\x18\x02 \x01(\bR\x04more\"C\n" +
 	"\x0fGetCoverRequest\x120\n" +
 	"\x03key\x18\x01 \x01(\v2\x1e.mangrove.scraper.v1.SeriesKeyR\x03key\"]\n" +
 	"\x10GetCoverResponse\x12\x1d\n" +
@@ -5851,7 +5965,10 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\x1aListLibraryChangesResponse\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\tR\x05epoch\x12<\n" +
 	"\achanges\x18\x02 \x03(\v2\".mangrove.scraper.v1.LibraryChangeR\achanges\x12\x12\n" +
-	"\x04head\x18\x03 \x01(\x03R\x04head\"\x15\n" +
+	"\x04head\x18\x03 \x01(\x03R\x04head\"'\n" +
+	"\x11ReportFileRequest\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\"\x14\n" +
+	"\x12ReportFileResponse\"\x15\n" +
 	"\x13WatchLibraryRequest\"@\n" +
 	"\x14WatchLibraryResponse\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\tR\x05epoch\x12\x12\n" +
@@ -5926,7 +6043,7 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\x16ResolveIncidentRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\"5\n" +
 	"\x17ResolveIncidentResponse\x12\x1a\n" +
-	"\bresolved\x18\x01 \x01(\bR\bresolved2\x8b\x16\n" +
+	"\bresolved\x18\x01 \x01(\bR\bresolved2\xea\x16\n" +
 	"\x0eScraperService\x12Z\n" +
 	"\tGetStatus\x12%.mangrove.scraper.v1.GetStatusRequest\x1a&.mangrove.scraper.v1.GetStatusResponse\x12]\n" +
 	"\n" +
@@ -5956,7 +6073,9 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\tPauseSite\x12%.mangrove.scraper.v1.PauseSiteRequest\x1a&.mangrove.scraper.v1.PauseSiteResponse\x12l\n" +
 	"\x0fListNewChapters\x12+.mangrove.scraper.v1.ListNewChaptersRequest\x1a,.mangrove.scraper.v1.ListNewChaptersResponse\x12u\n" +
 	"\x12ListLibraryChanges\x12..mangrove.scraper.v1.ListLibraryChangesRequest\x1a/.mangrove.scraper.v1.ListLibraryChangesResponse\x12e\n" +
-	"\fWatchLibrary\x12(.mangrove.scraper.v1.WatchLibraryRequest\x1a).mangrove.scraper.v1.WatchLibraryResponse0\x01\x12f\n" +
+	"\fWatchLibrary\x12(.mangrove.scraper.v1.WatchLibraryRequest\x1a).mangrove.scraper.v1.WatchLibraryResponse0\x01\x12]\n" +
+	"\n" +
+	"ReportFile\x12&.mangrove.scraper.v1.ReportFileRequest\x1a'.mangrove.scraper.v1.ReportFileResponse\x12f\n" +
 	"\rListIncidents\x12).mangrove.scraper.v1.ListIncidentsRequest\x1a*.mangrove.scraper.v1.ListIncidentsResponse\x12`\n" +
 	"\vGetIncident\x12'.mangrove.scraper.v1.GetIncidentRequest\x1a(.mangrove.scraper.v1.GetIncidentResponse\x12c\n" +
 	"\fSaveIncident\x12(.mangrove.scraper.v1.SaveIncidentRequest\x1a).mangrove.scraper.v1.SaveIncidentResponse\x12l\n" +
@@ -5974,7 +6093,7 @@ func file_mangrove_scraper_v1_scraper_proto_rawDescGZIP() []byte {
 	return file_mangrove_scraper_v1_scraper_proto_rawDescData
 }
 
-var file_mangrove_scraper_v1_scraper_proto_msgTypes = make([]protoimpl.MessageInfo, 79)
+var file_mangrove_scraper_v1_scraper_proto_msgTypes = make([]protoimpl.MessageInfo, 81)
 var file_mangrove_scraper_v1_scraper_proto_goTypes = []any{
 	(*SeriesKey)(nil),                   // 0: mangrove.scraper.v1.SeriesKey
 	(*Series)(nil),                      // 1: mangrove.scraper.v1.Series
@@ -6041,42 +6160,44 @@ var file_mangrove_scraper_v1_scraper_proto_goTypes = []any{
 	(*LibraryChange)(nil),               // 62: mangrove.scraper.v1.LibraryChange
 	(*ListLibraryChangesRequest)(nil),   // 63: mangrove.scraper.v1.ListLibraryChangesRequest
 	(*ListLibraryChangesResponse)(nil),  // 64: mangrove.scraper.v1.ListLibraryChangesResponse
-	(*WatchLibraryRequest)(nil),         // 65: mangrove.scraper.v1.WatchLibraryRequest
-	(*WatchLibraryResponse)(nil),        // 66: mangrove.scraper.v1.WatchLibraryResponse
-	(*Incident)(nil),                    // 67: mangrove.scraper.v1.Incident
-	(*Decision)(nil),                    // 68: mangrove.scraper.v1.Decision
-	(*Evidence)(nil),                    // 69: mangrove.scraper.v1.Evidence
-	(*Header)(nil),                      // 70: mangrove.scraper.v1.Header
-	(*ListIncidentsRequest)(nil),        // 71: mangrove.scraper.v1.ListIncidentsRequest
-	(*ListIncidentsResponse)(nil),       // 72: mangrove.scraper.v1.ListIncidentsResponse
-	(*GetIncidentRequest)(nil),          // 73: mangrove.scraper.v1.GetIncidentRequest
-	(*GetIncidentResponse)(nil),         // 74: mangrove.scraper.v1.GetIncidentResponse
-	(*SaveIncidentRequest)(nil),         // 75: mangrove.scraper.v1.SaveIncidentRequest
-	(*SaveIncidentResponse)(nil),        // 76: mangrove.scraper.v1.SaveIncidentResponse
-	(*ResolveIncidentRequest)(nil),      // 77: mangrove.scraper.v1.ResolveIncidentRequest
-	(*ResolveIncidentResponse)(nil),     // 78: mangrove.scraper.v1.ResolveIncidentResponse
-	(*timestamppb.Timestamp)(nil),       // 79: google.protobuf.Timestamp
+	(*ReportFileRequest)(nil),           // 65: mangrove.scraper.v1.ReportFileRequest
+	(*ReportFileResponse)(nil),          // 66: mangrove.scraper.v1.ReportFileResponse
+	(*WatchLibraryRequest)(nil),         // 67: mangrove.scraper.v1.WatchLibraryRequest
+	(*WatchLibraryResponse)(nil),        // 68: mangrove.scraper.v1.WatchLibraryResponse
+	(*Incident)(nil),                    // 69: mangrove.scraper.v1.Incident
+	(*Decision)(nil),                    // 70: mangrove.scraper.v1.Decision
+	(*Evidence)(nil),                    // 71: mangrove.scraper.v1.Evidence
+	(*Header)(nil),                      // 72: mangrove.scraper.v1.Header
+	(*ListIncidentsRequest)(nil),        // 73: mangrove.scraper.v1.ListIncidentsRequest
+	(*ListIncidentsResponse)(nil),       // 74: mangrove.scraper.v1.ListIncidentsResponse
+	(*GetIncidentRequest)(nil),          // 75: mangrove.scraper.v1.GetIncidentRequest
+	(*GetIncidentResponse)(nil),         // 76: mangrove.scraper.v1.GetIncidentResponse
+	(*SaveIncidentRequest)(nil),         // 77: mangrove.scraper.v1.SaveIncidentRequest
+	(*SaveIncidentResponse)(nil),        // 78: mangrove.scraper.v1.SaveIncidentResponse
+	(*ResolveIncidentRequest)(nil),      // 79: mangrove.scraper.v1.ResolveIncidentRequest
+	(*ResolveIncidentResponse)(nil),     // 80: mangrove.scraper.v1.ResolveIncidentResponse
+	(*timestamppb.Timestamp)(nil),       // 81: google.protobuf.Timestamp
 }
 var file_mangrove_scraper_v1_scraper_proto_depIdxs = []int32{
 	0,   // 0: mangrove.scraper.v1.Series.key:type_name -> mangrove.scraper.v1.SeriesKey
-	79,  // 1: mangrove.scraper.v1.Chapter.published_at:type_name -> google.protobuf.Timestamp
-	79,  // 2: mangrove.scraper.v1.Chapter.first_seen_at:type_name -> google.protobuf.Timestamp
-	79,  // 3: mangrove.scraper.v1.Chapter.gone_since:type_name -> google.protobuf.Timestamp
-	79,  // 4: mangrove.scraper.v1.Failure.failing_since:type_name -> google.protobuf.Timestamp
-	79,  // 5: mangrove.scraper.v1.Job.retry_at:type_name -> google.protobuf.Timestamp
-	79,  // 6: mangrove.scraper.v1.Job.changed_at:type_name -> google.protobuf.Timestamp
-	79,  // 7: mangrove.scraper.v1.Lane.circuit_since:type_name -> google.protobuf.Timestamp
-	79,  // 8: mangrove.scraper.v1.Lane.circuit_until:type_name -> google.protobuf.Timestamp
-	79,  // 9: mangrove.scraper.v1.Lane.trouble_since:type_name -> google.protobuf.Timestamp
+	81,  // 1: mangrove.scraper.v1.Chapter.published_at:type_name -> google.protobuf.Timestamp
+	81,  // 2: mangrove.scraper.v1.Chapter.first_seen_at:type_name -> google.protobuf.Timestamp
+	81,  // 3: mangrove.scraper.v1.Chapter.gone_since:type_name -> google.protobuf.Timestamp
+	81,  // 4: mangrove.scraper.v1.Failure.failing_since:type_name -> google.protobuf.Timestamp
+	81,  // 5: mangrove.scraper.v1.Job.retry_at:type_name -> google.protobuf.Timestamp
+	81,  // 6: mangrove.scraper.v1.Job.changed_at:type_name -> google.protobuf.Timestamp
+	81,  // 7: mangrove.scraper.v1.Lane.circuit_since:type_name -> google.protobuf.Timestamp
+	81,  // 8: mangrove.scraper.v1.Lane.circuit_until:type_name -> google.protobuf.Timestamp
+	81,  // 9: mangrove.scraper.v1.Lane.trouble_since:type_name -> google.protobuf.Timestamp
 	1,   // 10: mangrove.scraper.v1.SeriesState.series:type_name -> mangrove.scraper.v1.Series
 	2,   // 11: mangrove.scraper.v1.SeriesState.chapters:type_name -> mangrove.scraper.v1.Chapter
 	3,   // 12: mangrove.scraper.v1.SeriesState.failure:type_name -> mangrove.scraper.v1.Failure
 	4,   // 13: mangrove.scraper.v1.SeriesState.job:type_name -> mangrove.scraper.v1.Job
 	5,   // 14: mangrove.scraper.v1.SeriesState.lane:type_name -> mangrove.scraper.v1.Lane
-	79,  // 15: mangrove.scraper.v1.SeriesState.last_good_read:type_name -> google.protobuf.Timestamp
-	79,  // 16: mangrove.scraper.v1.SeriesState.next_poll_at:type_name -> google.protobuf.Timestamp
-	79,  // 17: mangrove.scraper.v1.SeriesState.forced_poll_at:type_name -> google.protobuf.Timestamp
-	79,  // 18: mangrove.scraper.v1.SeriesState.moved_at:type_name -> google.protobuf.Timestamp
+	81,  // 15: mangrove.scraper.v1.SeriesState.last_good_read:type_name -> google.protobuf.Timestamp
+	81,  // 16: mangrove.scraper.v1.SeriesState.next_poll_at:type_name -> google.protobuf.Timestamp
+	81,  // 17: mangrove.scraper.v1.SeriesState.forced_poll_at:type_name -> google.protobuf.Timestamp
+	81,  // 18: mangrove.scraper.v1.SeriesState.moved_at:type_name -> google.protobuf.Timestamp
 	0,   // 19: mangrove.scraper.v1.RecogniseAddressResponse.key:type_name -> mangrove.scraper.v1.SeriesKey
 	1,   // 20: mangrove.scraper.v1.RecogniseAddressResponse.known:type_name -> mangrove.scraper.v1.Series
 	1,   // 21: mangrove.scraper.v1.SearchSiteResponse.series:type_name -> mangrove.scraper.v1.Series
@@ -6085,41 +6206,41 @@ var file_mangrove_scraper_v1_scraper_proto_depIdxs = []int32{
 	0,   // 24: mangrove.scraper.v1.Move.from:type_name -> mangrove.scraper.v1.SeriesKey
 	0,   // 25: mangrove.scraper.v1.Move.to:type_name -> mangrove.scraper.v1.SeriesKey
 	0,   // 26: mangrove.scraper.v1.RequestPollsRequest.keys:type_name -> mangrove.scraper.v1.SeriesKey
-	79,  // 27: mangrove.scraper.v1.ListWorklistRequest.failing_before:type_name -> google.protobuf.Timestamp
+	81,  // 27: mangrove.scraper.v1.ListWorklistRequest.failing_before:type_name -> google.protobuf.Timestamp
 	1,   // 28: mangrove.scraper.v1.WorklistItem.series:type_name -> mangrove.scraper.v1.Series
 	3,   // 29: mangrove.scraper.v1.WorklistItem.failure:type_name -> mangrove.scraper.v1.Failure
-	79,  // 30: mangrove.scraper.v1.WorklistItem.last_good_read:type_name -> google.protobuf.Timestamp
-	79,  // 31: mangrove.scraper.v1.WorklistItem.next_poll_at:type_name -> google.protobuf.Timestamp
-	79,  // 32: mangrove.scraper.v1.WorklistItem.forced_poll_at:type_name -> google.protobuf.Timestamp
-	79,  // 33: mangrove.scraper.v1.WorklistItem.muted_at:type_name -> google.protobuf.Timestamp
+	81,  // 30: mangrove.scraper.v1.WorklistItem.last_good_read:type_name -> google.protobuf.Timestamp
+	81,  // 31: mangrove.scraper.v1.WorklistItem.next_poll_at:type_name -> google.protobuf.Timestamp
+	81,  // 32: mangrove.scraper.v1.WorklistItem.forced_poll_at:type_name -> google.protobuf.Timestamp
+	81,  // 33: mangrove.scraper.v1.WorklistItem.muted_at:type_name -> google.protobuf.Timestamp
 	17,  // 34: mangrove.scraper.v1.ListWorklistResponse.items:type_name -> mangrove.scraper.v1.WorklistItem
 	18,  // 35: mangrove.scraper.v1.ListWorklistResponse.counts:type_name -> mangrove.scraper.v1.OutcomeCount
 	5,   // 36: mangrove.scraper.v1.ListWorklistResponse.lanes:type_name -> mangrove.scraper.v1.Lane
-	79,  // 37: mangrove.scraper.v1.ListWorklistResponse.counting_since:type_name -> google.protobuf.Timestamp
+	81,  // 37: mangrove.scraper.v1.ListWorklistResponse.counting_since:type_name -> google.protobuf.Timestamp
 	0,   // 38: mangrove.scraper.v1.SetMutedRequest.keys:type_name -> mangrove.scraper.v1.SeriesKey
 	22,  // 39: mangrove.scraper.v1.GetSettingsResponse.sites:type_name -> mangrove.scraper.v1.SiteSettings
-	79,  // 40: mangrove.scraper.v1.Pass.started_at:type_name -> google.protobuf.Timestamp
-	79,  // 41: mangrove.scraper.v1.Pass.ended_at:type_name -> google.protobuf.Timestamp
+	81,  // 40: mangrove.scraper.v1.Pass.started_at:type_name -> google.protobuf.Timestamp
+	81,  // 41: mangrove.scraper.v1.Pass.ended_at:type_name -> google.protobuf.Timestamp
 	5,   // 42: mangrove.scraper.v1.LaneDetail.lane:type_name -> mangrove.scraper.v1.Lane
-	79,  // 43: mangrove.scraper.v1.LaneDetail.next_due_at:type_name -> google.protobuf.Timestamp
-	79,  // 44: mangrove.scraper.v1.LaneDetail.last_good_read:type_name -> google.protobuf.Timestamp
+	81,  // 43: mangrove.scraper.v1.LaneDetail.next_due_at:type_name -> google.protobuf.Timestamp
+	81,  // 44: mangrove.scraper.v1.LaneDetail.last_good_read:type_name -> google.protobuf.Timestamp
 	31,  // 45: mangrove.scraper.v1.LaneDetail.passes:type_name -> mangrove.scraper.v1.Pass
-	79,  // 46: mangrove.scraper.v1.LaneDetail.counting_since:type_name -> google.protobuf.Timestamp
-	79,  // 47: mangrove.scraper.v1.LaneDetail.retry_after:type_name -> google.protobuf.Timestamp
+	81,  // 46: mangrove.scraper.v1.LaneDetail.counting_since:type_name -> google.protobuf.Timestamp
+	81,  // 47: mangrove.scraper.v1.LaneDetail.retry_after:type_name -> google.protobuf.Timestamp
 	32,  // 48: mangrove.scraper.v1.ListLanesResponse.lanes:type_name -> mangrove.scraper.v1.LaneDetail
-	79,  // 49: mangrove.scraper.v1.ListLanesResponse.pruned_before:type_name -> google.protobuf.Timestamp
+	81,  // 49: mangrove.scraper.v1.ListLanesResponse.pruned_before:type_name -> google.protobuf.Timestamp
 	35,  // 50: mangrove.scraper.v1.ListLanesResponse.unread:type_name -> mangrove.scraper.v1.UnreadDescription
 	36,  // 51: mangrove.scraper.v1.UnreadDescription.problems:type_name -> mangrove.scraper.v1.DescriptionProblem
-	79,  // 52: mangrove.scraper.v1.ResumeSiteResponse.asked_for_quiet_until:type_name -> google.protobuf.Timestamp
+	81,  // 52: mangrove.scraper.v1.ResumeSiteResponse.asked_for_quiet_until:type_name -> google.protobuf.Timestamp
 	1,   // 53: mangrove.scraper.v1.NewChapter.series:type_name -> mangrove.scraper.v1.Series
 	2,   // 54: mangrove.scraper.v1.NewChapter.chapter:type_name -> mangrove.scraper.v1.Chapter
-	79,  // 55: mangrove.scraper.v1.NewChapter.announced_at:type_name -> google.protobuf.Timestamp
+	81,  // 55: mangrove.scraper.v1.NewChapter.announced_at:type_name -> google.protobuf.Timestamp
 	42,  // 56: mangrove.scraper.v1.ListNewChaptersResponse.chapters:type_name -> mangrove.scraper.v1.NewChapter
-	79,  // 57: mangrove.scraper.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
+	81,  // 57: mangrove.scraper.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
 	5,   // 58: mangrove.scraper.v1.GetStatusResponse.lanes:type_name -> mangrove.scraper.v1.Lane
 	46,  // 59: mangrove.scraper.v1.GetStatusResponse.library:type_name -> mangrove.scraper.v1.LibraryState
-	79,  // 60: mangrove.scraper.v1.LibraryState.looked_at:type_name -> google.protobuf.Timestamp
-	79,  // 61: mangrove.scraper.v1.LibraryState.again_at:type_name -> google.protobuf.Timestamp
+	81,  // 60: mangrove.scraper.v1.LibraryState.looked_at:type_name -> google.protobuf.Timestamp
+	81,  // 61: mangrove.scraper.v1.LibraryState.again_at:type_name -> google.protobuf.Timestamp
 	46,  // 62: mangrove.scraper.v1.GetLibraryResponse.library:type_name -> mangrove.scraper.v1.LibraryState
 	1,   // 63: mangrove.scraper.v1.ListSeriesResponse.series:type_name -> mangrove.scraper.v1.Series
 	0,   // 64: mangrove.scraper.v1.GetSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
@@ -6133,22 +6254,22 @@ var file_mangrove_scraper_v1_scraper_proto_depIdxs = []int32{
 	0,   // 72: mangrove.scraper.v1.ApplyFollowsResponse.unknown:type_name -> mangrove.scraper.v1.SeriesKey
 	13,  // 73: mangrove.scraper.v1.ApplyFollowsResponse.moved:type_name -> mangrove.scraper.v1.Move
 	0,   // 74: mangrove.scraper.v1.RequestPollRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	79,  // 75: mangrove.scraper.v1.RequestPollResponse.requested_at:type_name -> google.protobuf.Timestamp
+	81,  // 75: mangrove.scraper.v1.RequestPollResponse.requested_at:type_name -> google.protobuf.Timestamp
 	0,   // 76: mangrove.scraper.v1.LibraryChange.key:type_name -> mangrove.scraper.v1.SeriesKey
 	2,   // 77: mangrove.scraper.v1.LibraryChange.chapter:type_name -> mangrove.scraper.v1.Chapter
-	79,  // 78: mangrove.scraper.v1.LibraryChange.published_at:type_name -> google.protobuf.Timestamp
+	81,  // 78: mangrove.scraper.v1.LibraryChange.published_at:type_name -> google.protobuf.Timestamp
 	1,   // 79: mangrove.scraper.v1.LibraryChange.series:type_name -> mangrove.scraper.v1.Series
 	62,  // 80: mangrove.scraper.v1.ListLibraryChangesResponse.changes:type_name -> mangrove.scraper.v1.LibraryChange
 	0,   // 81: mangrove.scraper.v1.Incident.key:type_name -> mangrove.scraper.v1.SeriesKey
-	68,  // 82: mangrove.scraper.v1.Incident.decided:type_name -> mangrove.scraper.v1.Decision
-	79,  // 83: mangrove.scraper.v1.Incident.at:type_name -> google.protobuf.Timestamp
-	79,  // 84: mangrove.scraper.v1.Incident.last_at:type_name -> google.protobuf.Timestamp
-	79,  // 85: mangrove.scraper.v1.Incident.resolved_at:type_name -> google.protobuf.Timestamp
-	79,  // 86: mangrove.scraper.v1.Decision.at:type_name -> google.protobuf.Timestamp
-	70,  // 87: mangrove.scraper.v1.Evidence.headers:type_name -> mangrove.scraper.v1.Header
-	67,  // 88: mangrove.scraper.v1.ListIncidentsResponse.incidents:type_name -> mangrove.scraper.v1.Incident
-	67,  // 89: mangrove.scraper.v1.GetIncidentResponse.incident:type_name -> mangrove.scraper.v1.Incident
-	69,  // 90: mangrove.scraper.v1.GetIncidentResponse.evidence:type_name -> mangrove.scraper.v1.Evidence
+	70,  // 82: mangrove.scraper.v1.Incident.decided:type_name -> mangrove.scraper.v1.Decision
+	81,  // 83: mangrove.scraper.v1.Incident.at:type_name -> google.protobuf.Timestamp
+	81,  // 84: mangrove.scraper.v1.Incident.last_at:type_name -> google.protobuf.Timestamp
+	81,  // 85: mangrove.scraper.v1.Incident.resolved_at:type_name -> google.protobuf.Timestamp
+	81,  // 86: mangrove.scraper.v1.Decision.at:type_name -> google.protobuf.Timestamp
+	72,  // 87: mangrove.scraper.v1.Evidence.headers:type_name -> mangrove.scraper.v1.Header
+	69,  // 88: mangrove.scraper.v1.ListIncidentsResponse.incidents:type_name -> mangrove.scraper.v1.Incident
+	69,  // 89: mangrove.scraper.v1.GetIncidentResponse.incident:type_name -> mangrove.scraper.v1.Incident
+	71,  // 90: mangrove.scraper.v1.GetIncidentResponse.evidence:type_name -> mangrove.scraper.v1.Evidence
 	44,  // 91: mangrove.scraper.v1.ScraperService.GetStatus:input_type -> mangrove.scraper.v1.GetStatusRequest
 	47,  // 92: mangrove.scraper.v1.ScraperService.GetLibrary:input_type -> mangrove.scraper.v1.GetLibraryRequest
 	49,  // 93: mangrove.scraper.v1.ScraperService.ListSeries:input_type -> mangrove.scraper.v1.ListSeriesRequest
@@ -6172,41 +6293,43 @@ var file_mangrove_scraper_v1_scraper_proto_depIdxs = []int32{
 	39,  // 111: mangrove.scraper.v1.ScraperService.PauseSite:input_type -> mangrove.scraper.v1.PauseSiteRequest
 	41,  // 112: mangrove.scraper.v1.ScraperService.ListNewChapters:input_type -> mangrove.scraper.v1.ListNewChaptersRequest
 	63,  // 113: mangrove.scraper.v1.ScraperService.ListLibraryChanges:input_type -> mangrove.scraper.v1.ListLibraryChangesRequest
-	65,  // 114: mangrove.scraper.v1.ScraperService.WatchLibrary:input_type -> mangrove.scraper.v1.WatchLibraryRequest
-	71,  // 115: mangrove.scraper.v1.ScraperService.ListIncidents:input_type -> mangrove.scraper.v1.ListIncidentsRequest
-	73,  // 116: mangrove.scraper.v1.ScraperService.GetIncident:input_type -> mangrove.scraper.v1.GetIncidentRequest
-	75,  // 117: mangrove.scraper.v1.ScraperService.SaveIncident:input_type -> mangrove.scraper.v1.SaveIncidentRequest
-	77,  // 118: mangrove.scraper.v1.ScraperService.ResolveIncident:input_type -> mangrove.scraper.v1.ResolveIncidentRequest
-	45,  // 119: mangrove.scraper.v1.ScraperService.GetStatus:output_type -> mangrove.scraper.v1.GetStatusResponse
-	48,  // 120: mangrove.scraper.v1.ScraperService.GetLibrary:output_type -> mangrove.scraper.v1.GetLibraryResponse
-	50,  // 121: mangrove.scraper.v1.ScraperService.ListSeries:output_type -> mangrove.scraper.v1.ListSeriesResponse
-	52,  // 122: mangrove.scraper.v1.ScraperService.GetSeries:output_type -> mangrove.scraper.v1.GetSeriesResponse
-	54,  // 123: mangrove.scraper.v1.ScraperService.WatchSeries:output_type -> mangrove.scraper.v1.WatchSeriesResponse
-	56,  // 124: mangrove.scraper.v1.ScraperService.GetCover:output_type -> mangrove.scraper.v1.GetCoverResponse
-	59,  // 125: mangrove.scraper.v1.ScraperService.ApplyFollows:output_type -> mangrove.scraper.v1.ApplyFollowsResponse
-	61,  // 126: mangrove.scraper.v1.ScraperService.RequestPoll:output_type -> mangrove.scraper.v1.RequestPollResponse
-	15,  // 127: mangrove.scraper.v1.ScraperService.RequestPolls:output_type -> mangrove.scraper.v1.RequestPollsResponse
-	8,   // 128: mangrove.scraper.v1.ScraperService.RecogniseAddress:output_type -> mangrove.scraper.v1.RecogniseAddressResponse
-	10,  // 129: mangrove.scraper.v1.ScraperService.SearchSite:output_type -> mangrove.scraper.v1.SearchSiteResponse
-	12,  // 130: mangrove.scraper.v1.ScraperService.MoveSeries:output_type -> mangrove.scraper.v1.MoveSeriesResponse
-	19,  // 131: mangrove.scraper.v1.ScraperService.ListWorklist:output_type -> mangrove.scraper.v1.ListWorklistResponse
-	21,  // 132: mangrove.scraper.v1.ScraperService.SetMuted:output_type -> mangrove.scraper.v1.SetMutedResponse
-	24,  // 133: mangrove.scraper.v1.ScraperService.GetSettings:output_type -> mangrove.scraper.v1.GetSettingsResponse
-	26,  // 134: mangrove.scraper.v1.ScraperService.SetAdaptiveInterval:output_type -> mangrove.scraper.v1.SetAdaptiveIntervalResponse
-	30,  // 135: mangrove.scraper.v1.ScraperService.SetPollInterval:output_type -> mangrove.scraper.v1.SetPollIntervalResponse
-	28,  // 136: mangrove.scraper.v1.ScraperService.SetLanguages:output_type -> mangrove.scraper.v1.SetLanguagesResponse
-	34,  // 137: mangrove.scraper.v1.ScraperService.ListLanes:output_type -> mangrove.scraper.v1.ListLanesResponse
-	38,  // 138: mangrove.scraper.v1.ScraperService.ResumeSite:output_type -> mangrove.scraper.v1.ResumeSiteResponse
-	40,  // 139: mangrove.scraper.v1.ScraperService.PauseSite:output_type -> mangrove.scraper.v1.PauseSiteResponse
-	43,  // 140: mangrove.scraper.v1.ScraperService.ListNewChapters:output_type -> mangrove.scraper.v1.ListNewChaptersResponse
-	64,  // 141: mangrove.scraper.v1.ScraperService.ListLibraryChanges:output_type -> mangrove.scraper.v1.ListLibraryChangesResponse
-	66,  // 142: mangrove.scraper.v1.ScraperService.WatchLibrary:output_type -> mangrove.scraper.v1.WatchLibraryResponse
-	72,  // 143: mangrove.scraper.v1.ScraperService.ListIncidents:output_type -> mangrove.scraper.v1.ListIncidentsResponse
-	74,  // 144: mangrove.scraper.v1.ScraperService.GetIncident:output_type -> mangrove.scraper.v1.GetIncidentResponse
-	76,  // 145: mangrove.scraper.v1.ScraperService.SaveIncident:output_type -> mangrove.scraper.v1.SaveIncidentResponse
-	78,  // 146: mangrove.scraper.v1.ScraperService.ResolveIncident:output_type -> mangrove.scraper.v1.ResolveIncidentResponse
-	119, // [119:147] is the sub-list for method output_type
-	91,  // [91:119] is the sub-list for method input_type
+	67,  // 114: mangrove.scraper.v1.ScraperService.WatchLibrary:input_type -> mangrove.scraper.v1.WatchLibraryRequest
+	65,  // 115: mangrove.scraper.v1.ScraperService.ReportFile:input_type -> mangrove.scraper.v1.ReportFileRequest
+	73,  // 116: mangrove.scraper.v1.ScraperService.ListIncidents:input_type -> mangrove.scraper.v1.ListIncidentsRequest
+	75,  // 117: mangrove.scraper.v1.ScraperService.GetIncident:input_type -> mangrove.scraper.v1.GetIncidentRequest
+	77,  // 118: mangrove.scraper.v1.ScraperService.SaveIncident:input_type -> mangrove.scraper.v1.SaveIncidentRequest
+	79,  // 119: mangrove.scraper.v1.ScraperService.ResolveIncident:input_type -> mangrove.scraper.v1.ResolveIncidentRequest
+	45,  // 120: mangrove.scraper.v1.ScraperService.GetStatus:output_type -> mangrove.scraper.v1.GetStatusResponse
+	48,  // 121: mangrove.scraper.v1.ScraperService.GetLibrary:output_type -> mangrove.scraper.v1.GetLibraryResponse
+	50,  // 122: mangrove.scraper.v1.ScraperService.ListSeries:output_type -> mangrove.scraper.v1.ListSeriesResponse
+	52,  // 123: mangrove.scraper.v1.ScraperService.GetSeries:output_type -> mangrove.scraper.v1.GetSeriesResponse
+	54,  // 124: mangrove.scraper.v1.ScraperService.WatchSeries:output_type -> mangrove.scraper.v1.WatchSeriesResponse
+	56,  // 125: mangrove.scraper.v1.ScraperService.GetCover:output_type -> mangrove.scraper.v1.GetCoverResponse
+	59,  // 126: mangrove.scraper.v1.ScraperService.ApplyFollows:output_type -> mangrove.scraper.v1.ApplyFollowsResponse
+	61,  // 127: mangrove.scraper.v1.ScraperService.RequestPoll:output_type -> mangrove.scraper.v1.RequestPollResponse
+	15,  // 128: mangrove.scraper.v1.ScraperService.RequestPolls:output_type -> mangrove.scraper.v1.RequestPollsResponse
+	8,   // 129: mangrove.scraper.v1.ScraperService.RecogniseAddress:output_type -> mangrove.scraper.v1.RecogniseAddressResponse
+	10,  // 130: mangrove.scraper.v1.ScraperService.SearchSite:output_type -> mangrove.scraper.v1.SearchSiteResponse
+	12,  // 131: mangrove.scraper.v1.ScraperService.MoveSeries:output_type -> mangrove.scraper.v1.MoveSeriesResponse
+	19,  // 132: mangrove.scraper.v1.ScraperService.ListWorklist:output_type -> mangrove.scraper.v1.ListWorklistResponse
+	21,  // 133: mangrove.scraper.v1.ScraperService.SetMuted:output_type -> mangrove.scraper.v1.SetMutedResponse
+	24,  // 134: mangrove.scraper.v1.ScraperService.GetSettings:output_type -> mangrove.scraper.v1.GetSettingsResponse
+	26,  // 135: mangrove.scraper.v1.ScraperService.SetAdaptiveInterval:output_type -> mangrove.scraper.v1.SetAdaptiveIntervalResponse
+	30,  // 136: mangrove.scraper.v1.ScraperService.SetPollInterval:output_type -> mangrove.scraper.v1.SetPollIntervalResponse
+	28,  // 137: mangrove.scraper.v1.ScraperService.SetLanguages:output_type -> mangrove.scraper.v1.SetLanguagesResponse
+	34,  // 138: mangrove.scraper.v1.ScraperService.ListLanes:output_type -> mangrove.scraper.v1.ListLanesResponse
+	38,  // 139: mangrove.scraper.v1.ScraperService.ResumeSite:output_type -> mangrove.scraper.v1.ResumeSiteResponse
+	40,  // 140: mangrove.scraper.v1.ScraperService.PauseSite:output_type -> mangrove.scraper.v1.PauseSiteResponse
+	43,  // 141: mangrove.scraper.v1.ScraperService.ListNewChapters:output_type -> mangrove.scraper.v1.ListNewChaptersResponse
+	64,  // 142: mangrove.scraper.v1.ScraperService.ListLibraryChanges:output_type -> mangrove.scraper.v1.ListLibraryChangesResponse
+	68,  // 143: mangrove.scraper.v1.ScraperService.WatchLibrary:output_type -> mangrove.scraper.v1.WatchLibraryResponse
+	66,  // 144: mangrove.scraper.v1.ScraperService.ReportFile:output_type -> mangrove.scraper.v1.ReportFileResponse
+	74,  // 145: mangrove.scraper.v1.ScraperService.ListIncidents:output_type -> mangrove.scraper.v1.ListIncidentsResponse
+	76,  // 146: mangrove.scraper.v1.ScraperService.GetIncident:output_type -> mangrove.scraper.v1.GetIncidentResponse
+	78,  // 147: mangrove.scraper.v1.ScraperService.SaveIncident:output_type -> mangrove.scraper.v1.SaveIncidentResponse
+	80,  // 148: mangrove.scraper.v1.ScraperService.ResolveIncident:output_type -> mangrove.scraper.v1.ResolveIncidentResponse
+	120, // [120:149] is the sub-list for method output_type
+	91,  // [91:120] is the sub-list for method input_type
 	91,  // [91:91] is the sub-list for extension type_name
 	91,  // [91:91] is the sub-list for extension extendee
 	0,   // [0:91] is the sub-list for field type_name
@@ -6224,7 +6347,7 @@ func file_mangrove_scraper_v1_scraper_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mangrove_scraper_v1_scraper_proto_rawDesc), len(file_mangrove_scraper_v1_scraper_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   79,
+			NumMessages:   81,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

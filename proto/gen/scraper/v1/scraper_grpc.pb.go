@@ -46,6 +46,7 @@ const (
 	ScraperService_ListNewChapters_FullMethodName     = "/mangrove.scraper.v1.ScraperService/ListNewChapters"
 	ScraperService_ListLibraryChanges_FullMethodName  = "/mangrove.scraper.v1.ScraperService/ListLibraryChanges"
 	ScraperService_WatchLibrary_FullMethodName        = "/mangrove.scraper.v1.ScraperService/WatchLibrary"
+	ScraperService_ReportFile_FullMethodName          = "/mangrove.scraper.v1.ScraperService/ReportFile"
 	ScraperService_ListIncidents_FullMethodName       = "/mangrove.scraper.v1.ScraperService/ListIncidents"
 	ScraperService_GetIncident_FullMethodName         = "/mangrove.scraper.v1.ScraperService/GetIncident"
 	ScraperService_SaveIncident_FullMethodName        = "/mangrove.scraper.v1.ScraperService/SaveIncident"
@@ -106,6 +107,8 @@ type ScraperServiceClient interface {
 	ListLibraryChanges(ctx context.Context, in *ListLibraryChangesRequest, opts ...grpc.CallOption) (*ListLibraryChangesResponse, error)
 	// WatchLibrary sends the library's head revision now and whenever it moves.
 	WatchLibrary(ctx context.Context, in *WatchLibraryRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchLibraryResponse], error)
+	// ReportFile says that a file of the library could not be read. The scraper reads it whole and records what is so.
+	ReportFile(ctx context.Context, in *ReportFileRequest, opts ...grpc.CallOption) (*ReportFileResponse, error)
 	// ListIncidents lists what went wrong, newest first, without its evidence (OBS-2).
 	ListIncidents(ctx context.Context, in *ListIncidentsRequest, opts ...grpc.CallOption) (*ListIncidentsResponse, error)
 	// GetIncident answers one incident with what was read; NOT_FOUND once it is evicted.
@@ -382,6 +385,16 @@ func (c *scraperServiceClient) WatchLibrary(ctx context.Context, in *WatchLibrar
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type ScraperService_WatchLibraryClient = grpc.ServerStreamingClient[WatchLibraryResponse]
 
+func (c *scraperServiceClient) ReportFile(ctx context.Context, in *ReportFileRequest, opts ...grpc.CallOption) (*ReportFileResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReportFileResponse)
+	err := c.cc.Invoke(ctx, ScraperService_ReportFile_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *scraperServiceClient) ListIncidents(ctx context.Context, in *ListIncidentsRequest, opts ...grpc.CallOption) (*ListIncidentsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListIncidentsResponse)
@@ -476,6 +489,8 @@ type ScraperServiceServer interface {
 	ListLibraryChanges(context.Context, *ListLibraryChangesRequest) (*ListLibraryChangesResponse, error)
 	// WatchLibrary sends the library's head revision now and whenever it moves.
 	WatchLibrary(*WatchLibraryRequest, grpc.ServerStreamingServer[WatchLibraryResponse]) error
+	// ReportFile says that a file of the library could not be read. The scraper reads it whole and records what is so.
+	ReportFile(context.Context, *ReportFileRequest) (*ReportFileResponse, error)
 	// ListIncidents lists what went wrong, newest first, without its evidence (OBS-2).
 	ListIncidents(context.Context, *ListIncidentsRequest) (*ListIncidentsResponse, error)
 	// GetIncident answers one incident with what was read; NOT_FOUND once it is evicted.
@@ -565,6 +580,9 @@ func (UnimplementedScraperServiceServer) ListLibraryChanges(context.Context, *Li
 }
 func (UnimplementedScraperServiceServer) WatchLibrary(*WatchLibraryRequest, grpc.ServerStreamingServer[WatchLibraryResponse]) error {
 	return status.Error(codes.Unimplemented, "method WatchLibrary not implemented")
+}
+func (UnimplementedScraperServiceServer) ReportFile(context.Context, *ReportFileRequest) (*ReportFileResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ReportFile not implemented")
 }
 func (UnimplementedScraperServiceServer) ListIncidents(context.Context, *ListIncidentsRequest) (*ListIncidentsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListIncidents not implemented")
@@ -1017,6 +1035,24 @@ func _ScraperService_WatchLibrary_Handler(srv interface{}, stream grpc.ServerStr
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type ScraperService_WatchLibraryServer = grpc.ServerStreamingServer[WatchLibraryResponse]
 
+func _ScraperService_ReportFile_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReportFileRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ScraperServiceServer).ReportFile(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ScraperService_ReportFile_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ScraperServiceServer).ReportFile(ctx, req.(*ReportFileRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ScraperService_ListIncidents_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListIncidentsRequest)
 	if err := dec(in); err != nil {
@@ -1183,6 +1219,10 @@ var ScraperService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListLibraryChanges",
 			Handler:    _ScraperService_ListLibraryChanges_Handler,
+		},
+		{
+			MethodName: "ReportFile",
+			Handler:    _ScraperService_ReportFile_Handler,
 		},
 		{
 			MethodName: "ListIncidents",

@@ -76,7 +76,9 @@ type GetStatusResponse struct {
 	// address is where a browser finds the reader.
 	Address string `protobuf:"bytes,5,opt,name=address,proto3" json:"address,omitempty"`
 	// data is the data folder.
-	Data          string `protobuf:"bytes,6,opt,name=data,proto3" json:"data,omitempty"`
+	Data string `protobuf:"bytes,6,opt,name=data,proto3" json:"data,omitempty"`
+	// metrics is where Prometheus is answered, empty when it is nowhere.
+	Metrics       string `protobuf:"bytes,7,opt,name=metrics,proto3" json:"metrics,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -149,6 +151,13 @@ func (x *GetStatusResponse) GetAddress() string {
 func (x *GetStatusResponse) GetData() string {
 	if x != nil {
 		return x.Data
+	}
+	return ""
+}
+
+func (x *GetStatusResponse) GetMetrics() string {
+	if x != nil {
+		return x.Metrics
 	}
 	return ""
 }
@@ -477,7 +486,7 @@ var File_mangrove_supervisor_v1_supervisor_proto protoreflect.FileDescriptor
 const file_mangrove_supervisor_v1_supervisor_proto_rawDesc = "" +
 	"\n" +
 	"'mangrove/supervisor/v1/supervisor.proto\x12\x16mangrove.supervisor.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x12\n" +
-	"\x10GetStatusRequest\"\xeb\x01\n" +
+	"\x10GetStatusRequest\"\x85\x02\n" +
 	"\x11GetStatusResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x129\n" +
 	"\n" +
@@ -485,7 +494,8 @@ const file_mangrove_supervisor_v1_supervisor_proto_rawDesc = "" +
 	"\bservices\x18\x03 \x03(\v2\x1f.mangrove.supervisor.v1.ServiceR\bservices\x12\x16\n" +
 	"\x06budget\x18\x04 \x01(\tR\x06budget\x12\x18\n" +
 	"\aaddress\x18\x05 \x01(\tR\aaddress\x12\x12\n" +
-	"\x04data\x18\x06 \x01(\tR\x04data\"\xd6\x03\n" +
+	"\x04data\x18\x06 \x01(\tR\x04data\x12\x18\n" +
+	"\ametrics\x18\a \x01(\tR\ametrics\"\xd6\x03\n" +
 	"\aService\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x120\n" +

@@ -8,6 +8,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"sync"
 	"testing"
@@ -32,6 +33,7 @@ type Scraper struct {
 	server   *grpcserver.Server
 	moved    chan struct{}
 	states   map[string]*scraperv1.SeriesState
+	reported []string
 	covers   map[string][]byte
 	epoch    string
 	changes  []*scraperv1.LibraryChange
@@ -210,7 +212,33 @@ func (s *Scraper) GetSeries(_ context.Context, r *scraperv1.GetSeriesRequest) (*
 		return nil, failure
 	}
 	st, _, err := s.state(r.GetKey())
-	return &scraperv1.GetSeriesResponse{State: st}, err
+	if err != nil {
+		return nil, err
+	}
+	st, more := partOf(st, int(r.GetSkip()))
+	return &scraperv1.GetSeriesResponse{State: st, More: more}, nil
+}
+
+// ReportFile keeps the path.
+func (s *Scraper) ReportFile(_ context.Context, r *scraperv1.ReportFileRequest) (*scraperv1.ReportFileResponse, error) {
+	s.change(func() { s.reported = append(s.reported, r.GetPath()) })
+	return &scraperv1.ReportFileResponse{}, nil
+}
+
+// Reported are the files that could not be read.
+func (s *Scraper) Reported() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.reported)
+}
+
+// partOf is a state with two of its chapters, as the scraper tells of a long Series.
+func partOf(st *scraperv1.SeriesState, skip int) (part *scraperv1.SeriesState, more bool) {
+	part = proto.CloneOf(st)
+	part.Chapters = part.Chapters[min(skip, len(part.Chapters)):]
+	more = len(part.Chapters) > 2
+	part.Chapters = part.Chapters[:min(2, len(part.Chapters))]
+	return part, more
 }
 
 // WatchSeries sends the state now and whenever anything is set.
@@ -220,8 +248,14 @@ func (s *Scraper) WatchSeries(r *scraperv1.WatchSeriesRequest, stream grpc.Serve
 		if err != nil {
 			return err
 		}
-		if err := stream.Send(&scraperv1.WatchSeriesResponse{State: st}); err != nil {
-			return err
+		for skip, more := 0, true; more; skip += 2 {
+			var part *scraperv1.SeriesState
+			if part, more = partOf(st, skip); skip > 0 {
+				part = &scraperv1.SeriesState{Chapters: part.GetChapters()}
+			}
+			if err := stream.Send(&scraperv1.WatchSeriesResponse{State: part, More: more}); err != nil {
+				return err
+			}
 		}
 		select {
 		case <-moved:
