@@ -105,7 +105,8 @@ func (s *Server) meView(r *http.Request) (meView, error) {
 	}
 	for _, in := range ins {
 		row := signInRow{ID: in.ID, Icon: deviceIcon(in.Device), Device: in.Device, This: in.ID == caller(r).SignIn}
-		row.Meta = say.T("Last used %s, signed in %s", say.ago(in.UsedAt, now), say.clock(in.CreatedAt, now)) + s.with(say, in.Method)
+		row.Meta = say.T("Last used %s, signed in %s", say.ago(in.UsedAt, now), say.clock(in.CreatedAt, now))
+		row.Meta += s.with(say, in.Method)
 		if row.This {
 			row.Meta = say.T("Now, signed in %s", say.clock(in.CreatedAt, now)) + s.with(say, in.Method)
 		} else if left := in.ExpiresAt.Sub(now); left < 48*time.Hour {
