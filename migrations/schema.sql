@@ -473,6 +473,19 @@ CREATE TABLE reader.guest_collections (
 
 ALTER TABLE reader.guest_collections OWNER TO mangrove_owner;
 
+-- Name: identities; Type: TABLE; Schema: reader; Owner: mangrove_owner
+
+CREATE TABLE reader.identities (
+    issuer text NOT NULL,
+    subject text NOT NULL,
+    user_id bigint NOT NULL,
+    linked_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT identities_issuer_check CHECK (((octet_length(issuer) >= 1) AND (octet_length(issuer) <= 500))),
+    CONSTRAINT identities_subject_check CHECK (((octet_length(subject) >= 1) AND (octet_length(subject) <= 255)))
+);
+
+ALTER TABLE reader.identities OWNER TO mangrove_owner;
+
 -- Name: import_collected; Type: TABLE; Schema: reader; Owner: mangrove_owner
 
 CREATE TABLE reader.import_collected (
@@ -831,7 +844,7 @@ COMMENT ON COLUMN reader.users.name_key IS 'the name folded for comparison, so t
 
 -- Name: COLUMN users.password_hash; Type: COMMENT; Schema: reader; Owner: mangrove_owner
 
-COMMENT ON COLUMN reader.users.password_hash IS 'NULL until the person has chosen a password with an invitation';
+COMMENT ON COLUMN reader.users.password_hash IS 'NULL for those who have not come yet, and for those who only come through an issuer';
 
 -- Name: seen_titles; Type: VIEW; Schema: reader; Owner: mangrove_owner
 
@@ -856,8 +869,10 @@ CREATE TABLE reader.sessions (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     used_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone NOT NULL,
+    method text DEFAULT 'password'::text NOT NULL,
     CONSTRAINT sessions_check CHECK (((used_at >= created_at) AND (expires_at > used_at))),
     CONSTRAINT sessions_device_check CHECK (((char_length(device) >= 1) AND (char_length(device) <= 80))),
+    CONSTRAINT sessions_method_check CHECK ((method = ANY (ARRAY['password'::text, 'issuer'::text]))),
     CONSTRAINT sessions_token_hash_check CHECK ((octet_length(token_hash) = 32))
 );
 
@@ -1650,6 +1665,16 @@ ALTER TABLE ONLY reader.follow_revision
 ALTER TABLE ONLY reader.guest_collections
     ADD CONSTRAINT guest_collections_pkey PRIMARY KEY (user_id, collection_id);
 
+-- Name: identities identities_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.identities
+    ADD CONSTRAINT identities_pkey PRIMARY KEY (issuer, subject);
+
+-- Name: identities identities_user_id_issuer_key; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.identities
+    ADD CONSTRAINT identities_user_id_issuer_key UNIQUE (user_id, issuer);
+
 -- Name: import_collected import_collected_pkey; Type: CONSTRAINT; Schema: reader; Owner: mangrove_owner
 
 ALTER TABLE ONLY reader.import_collected
@@ -2116,6 +2141,11 @@ ALTER TABLE ONLY reader.guest_collections
 ALTER TABLE ONLY reader.guest_collections
     ADD CONSTRAINT guest_collections_user_id_fkey FOREIGN KEY (user_id) REFERENCES reader.users(id) ON DELETE CASCADE;
 
+-- Name: identities identities_user_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
+
+ALTER TABLE ONLY reader.identities
+    ADD CONSTRAINT identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES reader.users(id) ON DELETE CASCADE;
+
 -- Name: import_collected import_collected_collection_id_fkey; Type: FK CONSTRAINT; Schema: reader; Owner: mangrove_owner
 
 ALTER TABLE ONLY reader.import_collected
@@ -2314,6 +2344,10 @@ GRANT SELECT,UPDATE ON TABLE reader.follow_revision TO mangrove_reader;
 -- Name: TABLE guest_collections; Type: ACL; Schema: reader; Owner: mangrove_owner
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.guest_collections TO mangrove_reader;
+
+-- Name: TABLE identities; Type: ACL; Schema: reader; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.identities TO mangrove_reader;
 
 -- Name: TABLE import_collected; Type: ACL; Schema: reader; Owner: mangrove_owner
 

@@ -29,6 +29,7 @@ var may = map[string][]string{
 	"internal/lifeline":            {},
 	"internal/pulse":               {},
 	"internal/redact":              {},
+	"internal/special":             {},
 	"internal/standing":            {"internal/durable", "internal/redact"},
 	"internal/durable":             {"internal/failpoint", "internal/fault"},
 	"internal/pg":                  {"internal/fault"},
@@ -43,6 +44,7 @@ var may = map[string][]string{
 	"internal/pgtest/schema":       {"internal/pgcluster", "internal/pgtest", "migrations"},
 	"internal/benchtest":           {},
 	"internal/fakesite":            {},
+	"internal/fakeissuer":          {},
 	"internal/smalldisk":           {},
 	"internal/deploytest":          {},
 	"internal/archtest":            {},
@@ -64,7 +66,7 @@ var may = map[string][]string{
 	"scraper/internal/source/opds":               {"scraper/internal/source", "scraper/internal/source/markup", "scraper/internal/label", "internal/fault"},
 	"scraper/internal/source/peppercarrot":       {"scraper/internal/source", "scraper/internal/source/markup"},
 	"scraper/internal/source/all":                {"scraper/internal/source", "scraper/internal/source/sample", "scraper/internal/source/mangadex", "scraper/internal/source/peppercarrot"},
-	"scraper/internal/fetch":                     {"internal/failpoint", "scraper/internal/source", "internal/fault", "internal/logging"},
+	"scraper/internal/fetch":                     {"internal/failpoint", "scraper/internal/source", "internal/fault", "internal/logging", "internal/special"},
 	"scraper/internal/browser":                   {"scraper/internal/source", "scraper/internal/fetch", "internal/fault", "internal/config"},
 	"scraper/internal/circuit":                   {"internal/fault"},
 	"scraper/internal/poll":                      {"scraper/internal/source", "internal/fault"},
@@ -94,7 +96,8 @@ var may = map[string][]string{
 	"reader/cmd/mangrove-reader":                {"reader/internal/...", "internal/...", "migrations"},
 	"reader/internal/forwarded":                 {},
 	"reader/internal/bench":                     {},
-	"reader/internal/account":                   {"reader/internal/forwarded", "internal/fault", "internal/durable"},
+	"reader/internal/issuer":                    {"internal/special"},
+	"reader/internal/account":                   {"reader/internal/forwarded", "reader/internal/issuer", "internal/fault", "internal/durable"},
 	"reader/internal/scraperclient":             {"internal/fault", "internal/grpcserver", "proto/gen/..."},
 	"reader/internal/scraperclient/scrapertest": {"internal/fault", "internal/grpcserver", "proto/gen/..."},
 	"reader/internal/follow":                    {"reader/internal/scraperclient", "internal/fault"},
@@ -109,7 +112,7 @@ var may = map[string][]string{
 	"reader/internal/pages/pagestest":           {"internal/cbz"},
 	"reader/internal/pages":                     {"internal/archive", "internal/cbz", "internal/durable", "internal/fault", "internal/picture", "reader/internal/catalog"},
 	"reader/internal/store":                     {"internal/fault", "internal/pg", "reader/internal/account", "reader/internal/backup", "reader/internal/catalog", "reader/internal/collection", "reader/internal/follow", "reader/internal/moving", "reader/internal/notify", "reader/internal/progress", "reader/internal/reading", "reader/internal/scraperclient"},
-	"reader/internal/web":                       {"internal/fault", "internal/logging", "internal/standing", "internal/unreadable", "reader/internal/account", "reader/internal/backup", "reader/internal/catalog", "reader/internal/collection", "reader/internal/follow", "reader/internal/forwarded", "reader/internal/moving", "reader/internal/notify", "reader/internal/pages", "reader/internal/progress", "reader/internal/reading", "reader/internal/scraperclient"},
+	"reader/internal/web":                       {"internal/fault", "internal/logging", "internal/standing", "internal/unreadable", "reader/internal/account", "reader/internal/backup", "reader/internal/catalog", "reader/internal/collection", "reader/internal/follow", "reader/internal/forwarded", "reader/internal/issuer", "reader/internal/moving", "reader/internal/notify", "reader/internal/pages", "reader/internal/progress", "reader/internal/reading", "reader/internal/scraperclient"},
 
 	// The supervisor judges with the database down and never opens it.
 	"supervisor/cmd/mangrove":       {"supervisor/internal/...", "internal/...", "proto/gen/..."},
@@ -134,7 +137,7 @@ var only = map[string][]string{
 	"os/exec":               {"supervisor/internal/child", "scraper/internal/browser", "internal/pgtest/cluster", "internal/pgtest/schema"},
 	"github.com/go-rod/rod": {"scraper/internal/browser"},
 	// The browser speaks it to Chromium alone, as the proxy it goes out through.
-	"net/http": {"internal/metrics", "supervisor/internal/gather", "supervisor/internal/heartbeat", "scraper/internal/fetch", "scraper/internal/browser", "scraper/internal/source/sample", "scraper/internal/source/sample/samplesite", "internal/fakesite", "reader/cmd/mangrove-reader", "reader/internal/account", "reader/internal/forwarded", "reader/internal/pages", "reader/internal/web", "reader/internal/store"},
+	"net/http": {"internal/metrics", "supervisor/internal/gather", "supervisor/internal/heartbeat", "scraper/internal/fetch", "scraper/internal/browser", "scraper/internal/source/sample", "scraper/internal/source/sample/samplesite", "internal/fakesite", "internal/fakeissuer", "reader/cmd/mangrove-reader", "reader/internal/account", "reader/internal/forwarded", "reader/internal/issuer", "reader/internal/pages", "reader/internal/web", "reader/internal/store"},
 	// What is counted is counted where it is wired; the packages that do the work
 	// know no registry.
 	"github.com/prometheus":      {"internal/metrics", "internal/metrics/metricstest", "supervisor/internal/gather", "scraper/internal/tally", "reader/cmd/mangrove-reader", "scraper/cmd/mangrove-scraper"},

@@ -44,19 +44,25 @@ const (
 	BasePath         = "MANGROVE_BASE_PATH"
 	TrustedProxies   = "MANGROVE_TRUSTED_PROXIES"
 	// PlainHTTP has the one value that accepts pages without encryption.
-	PlainHTTP          = "MANGROVE_PLAIN_HTTP"
-	ClaimFrom          = "MANGROVE_CLAIM_FROM"
-	HeartbeatURL       = "MANGROVE_HEARTBEAT_URL"
-	LogLevel           = "MANGROVE_LOG_LEVEL"
-	DatabaseURL        = "MANGROVE_DATABASE_URL"
-	DatabaseURLOwner   = "MANGROVE_DATABASE_URL_OWNER"
-	DatabaseURLReader  = "MANGROVE_DATABASE_URL_READER"
-	DatabaseURLScraper = "MANGROVE_DATABASE_URL_SCRAPER"
-	DatabaseURLFile    = "MANGROVE_DATABASE_URL_FILE"
-	PostgresBin        = "MANGROVE_POSTGRES_BIN"
-	AllowAddresses     = "MANGROVE_ALLOW_ADDRESSES"
-	SampleURL          = "MANGROVE_SAMPLE_URL"
-	Chromium           = "MANGROVE_CHROMIUM"
+	PlainHTTP            = "MANGROVE_PLAIN_HTTP"
+	ClaimFrom            = "MANGROVE_CLAIM_FROM"
+	OIDCIssuer           = "MANGROVE_OIDC_ISSUER"
+	OIDCClientID         = "MANGROVE_OIDC_CLIENT_ID"
+	OIDCClientSecretFile = "MANGROVE_OIDC_CLIENT_SECRET_FILE"
+	OIDCName             = "MANGROVE_OIDC_NAME"
+	OIDCAdmit            = "MANGROVE_OIDC_ADMIT"
+	OIDCGroup            = "MANGROVE_OIDC_GROUP"
+	HeartbeatURL         = "MANGROVE_HEARTBEAT_URL"
+	LogLevel             = "MANGROVE_LOG_LEVEL"
+	DatabaseURL          = "MANGROVE_DATABASE_URL"
+	DatabaseURLOwner     = "MANGROVE_DATABASE_URL_OWNER"
+	DatabaseURLReader    = "MANGROVE_DATABASE_URL_READER"
+	DatabaseURLScraper   = "MANGROVE_DATABASE_URL_SCRAPER"
+	DatabaseURLFile      = "MANGROVE_DATABASE_URL_FILE"
+	PostgresBin          = "MANGROVE_POSTGRES_BIN"
+	AllowAddresses       = "MANGROVE_ALLOW_ADDRESSES"
+	SampleURL            = "MANGROVE_SAMPLE_URL"
+	Chromium             = "MANGROVE_CHROMIUM"
 	// ChromiumUnsandboxed has the one value that takes Chromium's sandbox away.
 	ChromiumUnsandboxed = "MANGROVE_CHROMIUM_UNSANDBOXED"
 	// Thumbnails is how many MiB the covers that were made may take.
@@ -72,8 +78,8 @@ const (
 // Names lists every variable, for help and for the supervisor's allow-list.
 func Names() []string {
 	return []string{
-		Data, Library, HTTP, Health, Metrics, MetricsTokenFile, Hosts, BasePath, TrustedProxies, PlainHTTP, ClaimFrom, HeartbeatURL, LogLevel, DatabaseURL, DatabaseURLOwner, DatabaseURLReader,
-		DatabaseURLScraper, DatabaseURLFile, PostgresBin, AllowAddresses, SampleURL,
+		Data, Library, HTTP, Health, Metrics, MetricsTokenFile, Hosts, BasePath, TrustedProxies, PlainHTTP, ClaimFrom,
+		OIDCIssuer, OIDCClientID, OIDCClientSecretFile, OIDCName, OIDCAdmit, OIDCGroup, HeartbeatURL, LogLevel, DatabaseURL, DatabaseURLOwner, DatabaseURLReader, DatabaseURLScraper, DatabaseURLFile, PostgresBin, AllowAddresses, SampleURL,
 		Chromium, ChromiumUnsandboxed, Thumbnails,
 	}
 }
@@ -120,6 +126,8 @@ type Config struct {
 	// ClaimFrom are addresses, besides this machine's own, that a library which
 	// nobody has claimed yet answers to (C7).
 	ClaimFrom []netip.Prefix
+	// Issuer is who people may sign in with, besides a password.
+	Issuer Issuer
 	// HeartbeatURL is asked while all is well (SUP-10); "" asks nobody.
 	HeartbeatURL Secret
 	// LogLevel is "debug", "info", "warn" or "error".
@@ -202,6 +210,9 @@ func Load(environ []string, uid int, home string) (Config, error) {
 		}
 	}
 	if err := c.metrics(env); err != nil {
+		return Config{}, err
+	}
+	if err := c.issuer(env); err != nil {
 		return Config{}, err
 	}
 	if v := env[LogLevel]; v != "" {

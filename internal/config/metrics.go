@@ -2,7 +2,6 @@ package config
 
 import (
 	"net"
-	"net/netip"
 	"path/filepath"
 )
 
@@ -57,9 +56,5 @@ func loopback(address string) bool {
 	if err != nil {
 		return false
 	}
-	if host == "localhost" {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.Unmap().IsLoopback()
+	return thisMachine(host)
 }

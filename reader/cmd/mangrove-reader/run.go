@@ -120,6 +120,10 @@ func run(ctx context.Context, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	vouches, err := openIssuer(cfg, log)
+	if err != nil {
+		return err
+	}
 
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
@@ -128,7 +132,7 @@ func run(ctx context.Context, stderr io.Writer) error {
 		Accounts: accounts, Shelves: st, Scraper: scraper, Follows: follows, Notify: told, Moving: moving.New(st, scraper, follows),
 		Catalog: follower, Database: db, Files: files, Covers: covers, Uploads: uploads, Hosts: cfg.Hosts,
 		Standing: func() (standing.Report, error) { return standing.Read(cfg.StatusFile()) }, Log: log, Stopping: stopping,
-		BasePath: cfg.BasePath, TrustedProxies: cfg.TrustedProxies, PlainHTTP: cfg.PlainHTTP, ClaimFrom: cfg.ClaimFrom, Measure: requests.Measure,
+		BasePath: cfg.BasePath, TrustedProxies: cfg.TrustedProxies, PlainHTTP: cfg.PlainHTTP, ClaimFrom: cfg.ClaimFrom, Issuer: vouches, AdmitMembers: cfg.Issuer.Admit == config.AdmitMembers, Measure: requests.Measure,
 	})
 	if err != nil {
 		return err

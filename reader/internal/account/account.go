@@ -57,6 +57,18 @@ var (
 	ErrScope = errors.New("there is no such scope")
 	// ErrLabel is a key's name that cannot be used.
 	ErrLabel = errors.New("the name is empty or too long")
+	// ErrStranger is somebody whom an issuer vouches for and nobody here knows.
+	ErrStranger = errors.New("nobody here is linked with this identity")
+	// ErrDisabled is a person who is kept out, told to that person alone.
+	ErrDisabled = errors.New("the person is disabled")
+	// ErrIdentityTaken is an identity that somebody else here is linked with.
+	ErrIdentityTaken = errors.New("somebody else is linked with this identity")
+	// ErrLinked is a person who is linked with another identity of the issuer.
+	ErrLinked = errors.New("the person is linked with another identity")
+	// ErrOnlyWay is an identity that is the only way to sign in.
+	ErrOnlyWay = errors.New("there is no password to sign in with instead")
+	// ErrOver is an answer of an issuer that nothing here waits for.
+	ErrOver = errors.New("nothing waits for this answer in this browser")
 	// ErrEnough is one more key than a person may have.
 	ErrEnough = errors.New("there are enough keys")
 )
@@ -78,6 +90,7 @@ type Store interface {
 	PeopleStore
 	SignInStore
 	KeyStore
+	IdentityStore
 }
 
 // ClaimStore keeps the claim and finds users.
@@ -110,6 +123,8 @@ type Service struct {
 	// dummy is verified against for unknown names, so that they cost as much
 	// time as known ones.
 	dummy string
+	// attempts wait for the answer of an issuer.
+	attempts attempts
 	// cookiePath is where cookies are sent: the path the library lives under.
 	cookiePath string
 }

@@ -24,6 +24,7 @@ type memory struct {
 	PeopleStore
 	SignInStore
 	KeyStore
+	IdentityStore
 	mu    sync.Mutex
 	claim Claim
 	code  []byte

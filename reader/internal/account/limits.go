@@ -76,6 +76,15 @@ func (l *Limits) Claim(peer string) error {
 // ClaimDone gives the try back.
 func (l *Limits) ClaimDone(peer string) { l.give("claim " + peer) }
 
+// Issuer takes a try of signing in with an issuer. It is counted by itself, so
+// that whoever changes their mind there keeps their tries of a password here.
+func (l *Limits) Issuer(peer string) error {
+	return l.take(budget{"issuer " + peer, peerBurst, peerEvery})
+}
+
+// IssuerDone gives the try back.
+func (l *Limits) IssuerDone(peer string) { l.give("issuer " + peer) }
+
 // WrongKey counts a key that was not known, or says how long to wait before the
 // next is looked at. Right keys are not counted: whoever shares an address with
 // a broken script is not slowed by it.

@@ -22,8 +22,10 @@ const (
 // Person is a user as those who run the library see them.
 type Person struct {
 	User
-	// Invited is a person who has not chosen a password yet.
+	// Invited is a person who has not come yet.
 	Invited bool
+	// IssuerOnly is one who came through an issuer and has no password.
+	IssuerOnly bool
 	// DisabledAt is zero for a person who may sign in.
 	DisabledAt time.Time
 	// UsedAt is the last use of a sign-in that has not ended; zero when none has.
@@ -45,8 +47,8 @@ type PeopleStore interface {
 	// Invite adds a user without a password and the code to choose one; false
 	// when the name is taken.
 	Invite(ctx context.Context, name, nameKey, role string, hash []byte, expires time.Time) (User, bool, error)
-	// SetCode replaces a person's code: an invitation for those without a
-	// password, a reset for the others. It answers which, fault.NotFound for
+	// SetCode replaces a person's code: an invitation for those who
+	// have not come yet, a reset for the others. It answers which, fault.NotFound for
 	// nobody who is not disabled.
 	SetCode(ctx context.Context, userID int64, hash []byte, invitation, reset time.Time) (User, string, error)
 	// CodeMatches reports whether this is the current code of that name.

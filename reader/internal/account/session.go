@@ -22,8 +22,10 @@ const (
 
 // SignIn is one browser that is signed in.
 type SignIn struct {
-	ID        int64
-	Device    string
+	ID     int64
+	Device string
+	// Method is ByPassword or ByIssuer.
+	Method    string
 	CreatedAt time.Time
 	// UsedAt is exact to a minute.
 	UsedAt time.Time
@@ -33,7 +35,7 @@ type SignIn struct {
 
 // SignInStore keeps sign-ins. It sees digests of their ids only.
 type SignInStore interface {
-	AddSignIn(ctx context.Context, hash []byte, userID int64, device string, expires time.Time) error
+	AddSignIn(ctx context.Context, hash []byte, userID int64, device, method string, expires time.Time) error
 	// SignedIn answers a sign-in that has not ended and its user, who is not
 	// disabled; fault.NotFound otherwise.
 	SignedIn(ctx context.Context, hash []byte) (SignIn, User, error)
@@ -49,12 +51,18 @@ type SignInStore interface {
 	EndOtherSignIns(ctx context.Context, userID, keep int64) error
 }
 
+// How a sign-in was begun, as the database checks it.
+const (
+	ByPassword = "password"
+	ByIssuer   = "issuer"
+)
+
 const (
 	plainCookie = "mangrove"
 	// A browser takes the __Host- prefix only together with Secure and the path
 	// "/", and __Secure- with Secure alone.
-	hostCookie   = "__Host-mangrove"
-	secureCookie = "__Secure-mangrove"
+	hostPrefix   = "__Host-"
+	securePrefix = "__Secure-"
 )
 
 // cookiePath is the path attribute for a library under basePath.
@@ -65,14 +73,24 @@ func cookiePath(basePath string) string {
 	return basePath
 }
 
-func (s *Service) cookieName(r *http.Request) string {
+func (s *Service) cookieName(r *http.Request, plain string) string {
 	switch {
 	case !forwarded.Secure(r):
-		return plainCookie
+		return plain
 	case s.cookiePath == "/":
-		return hostCookie
+		return hostPrefix + plain
 	}
-	return secureCookie
+	return securePrefix + plain
+}
+
+// carried is what a request carries in a cookie of ours, "" for nothing. Ids are
+// 52 characters; anything long is not worth hashing.
+func (s *Service) carried(r *http.Request, plain string) string {
+	c, err := r.Cookie(s.cookieName(r, plain))
+	if err != nil || len(c.Value) > 128 {
+		return ""
+	}
+	return c.Value
 }
 
 // digest is what is stored of a secret that is random enough to need no salt.
@@ -83,12 +101,11 @@ func digest(secret string) []byte {
 
 // fromCookie answers whose sign-in the request's cookie is; ok is false for nobody.
 func (s *Service) fromCookie(r *http.Request) (c Caller, ok bool, err error) {
-	cookie, err := r.Cookie(s.cookieName(r))
-	// Ids are 52 characters; anything long is not worth hashing.
-	if err != nil || cookie.Value == "" || len(cookie.Value) > 128 {
+	id := s.carried(r, plainCookie)
+	if id == "" {
 		return Caller{}, false, nil
 	}
-	in, u, err := s.store.SignedIn(r.Context(), digest(cookie.Value))
+	in, u, err := s.store.SignedIn(r.Context(), digest(id))
 	if fault.Is(err, fault.NotFound) {
 		return Caller{}, false, nil
 	}
@@ -111,18 +128,27 @@ func (s *Service) fromCookie(r *http.Request) (c Caller, ok bool, err error) {
 // With stay the cookie outlives the browser; the sign-in itself ends by idleness
 // or age all the same.
 func (s *Service) Begin(w http.ResponseWriter, r *http.Request, userID int64, stay bool) error {
+	return s.begin(w, r, userID, stay, ByPassword)
+}
+
+// BeginByIssuer is Begin for somebody whom an issuer vouches for.
+func (s *Service) BeginByIssuer(w http.ResponseWriter, r *http.Request, userID int64, stay bool) error {
+	return s.begin(w, r, userID, stay, ByIssuer)
+}
+
+func (s *Service) begin(w http.ResponseWriter, r *http.Request, userID int64, stay bool, method string) error {
 	if err := s.drop(r); err != nil {
 		return err
 	}
 	id := rand.Text() + rand.Text()
-	if err := s.store.AddSignIn(r.Context(), digest(id), userID, Device(r.UserAgent()), time.Now().Add(idleLife)); err != nil {
+	if err := s.store.AddSignIn(r.Context(), digest(id), userID, Device(r.UserAgent()), method, time.Now().Add(idleLife)); err != nil {
 		return err
 	}
 	age := 0
 	if stay {
 		age = int(absoluteLife / time.Second)
 	}
-	http.SetCookie(w, s.cookie(r, id, age))
+	http.SetCookie(w, s.cookie(r, plainCookie, id, age))
 	return nil
 }
 
@@ -131,21 +157,21 @@ func (s *Service) End(w http.ResponseWriter, r *http.Request) error {
 	if err := s.drop(r); err != nil {
 		return err
 	}
-	http.SetCookie(w, s.cookie(r, "", -1))
+	http.SetCookie(w, s.cookie(r, plainCookie, "", -1))
 	return nil
 }
 
 func (s *Service) drop(r *http.Request) error {
-	c, err := r.Cookie(s.cookieName(r))
-	if err != nil || c.Value == "" || len(c.Value) > 128 {
+	id := s.carried(r, plainCookie)
+	if id == "" {
 		return nil
 	}
-	return s.store.DropSignIn(r.Context(), digest(c.Value))
+	return s.store.DropSignIn(r.Context(), digest(id))
 }
 
-func (s *Service) cookie(r *http.Request, value string, maxAge int) *http.Cookie {
+func (s *Service) cookie(r *http.Request, plain, value string, maxAge int) *http.Cookie {
 	return &http.Cookie{
-		Name: s.cookieName(r), Value: value, Path: s.cookiePath, MaxAge: maxAge,
+		Name: s.cookieName(r, plain), Value: value, Path: s.cookiePath, MaxAge: maxAge,
 		HttpOnly: true, Secure: forwarded.Secure(r), SameSite: http.SameSiteLaxMode,
 	}
 }

@@ -95,7 +95,8 @@ func fill(t *testing.T, admin string) {
 func shelves(t *testing.T) (base string, client *http.Client) {
 	t.Helper()
 	ctx := t.Context()
-	urls := pgtest.New(t)
+	// The covers that are made beforehand are named by small ids.
+	urls := pgtest.Numbered(t, pgtest.New(t))
 	pool := pgtest.Pool(t, urls.Reader, "reader", nil)
 	st, dir := store.New(pool), t.TempDir()
 	scraper, err := scraperclient.New(filepath.Join(dir, "nobody.sock"), zap.NewNop())

@@ -18,7 +18,7 @@ func (s *Store) People(ctx context.Context) ([]account.Person, error) {
 		return nil, wrap("read", "the people", err)
 	}
 	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p account.Person, err error) {
-		err = row.Scan(&p.ID, &p.Name, &p.Role, &p.CreatedAt, &p.Invited, &p.DisabledAt, &p.UsedAt, &p.CodeFor, &p.CodeExpires, &p.Follows, &p.Read)
+		err = row.Scan(&p.ID, &p.Name, &p.Role, &p.CreatedAt, &p.Invited, &p.IssuerOnly, &p.DisabledAt, &p.UsedAt, &p.CodeFor, &p.CodeExpires, &p.Follows, &p.Read)
 		for _, t := range []*time.Time{&p.DisabledAt, &p.UsedAt, &p.CodeExpires} {
 			*t = never(*t)
 		}
@@ -56,7 +56,7 @@ func (s *Store) Invite(ctx context.Context, name, nameKey, role string, hash []b
 }
 
 // SetCode replaces a person's code; what it is for is decided by whether they
-// have a password.
+// have come yet.
 func (s *Store) SetCode(ctx context.Context, userID int64, hash []byte, invitation, reset time.Time) (account.User, string, error) {
 	var u account.User
 	purpose := account.Reset

@@ -1,16 +1,18 @@
 -- What administrators do with people, and people with their own account.
 
 -- name: People
-SELECT u.id, u.name, u.role, u.created_at, u.password_hash IS NULL, coalesce(u.disabled_at, 'epoch'),
+SELECT u.id, u.name, u.role, u.created_at, u.password_hash IS NULL AND i.user_id IS NULL, u.password_hash IS NULL AND i.user_id IS NOT NULL, coalesce(u.disabled_at, 'epoch'),
     coalesce((SELECT max(s.used_at) FROM sessions s WHERE s.user_id = u.id AND s.expires_at > now()), 'epoch'),
     coalesce(c.purpose, ''), coalesce(c.expires_at, 'epoch'),
     (SELECT count(*) FROM bookmarks b WHERE b.user_id = u.id), (SELECT count(*) FROM progress p WHERE p.user_id = u.id)
 FROM users u LEFT JOIN user_codes c ON c.user_id = u.id AND c.expires_at > now()
+    LEFT JOIN (SELECT DISTINCT user_id FROM identities) i ON i.user_id = u.id
 ORDER BY array_position(ARRAY['administrator', 'member', 'guest'], u.role), u.name_key;
 
 -- name: UserForCode
 -- Locked, so that the code fits what the person is when it is stored.
-SELECT id, name, role, created_at, password_hash IS NULL FROM users WHERE id = $1 AND disabled_at IS NULL FOR UPDATE;
+SELECT id, name, role, created_at, password_hash IS NULL AND NOT EXISTS (SELECT FROM identities i WHERE i.user_id = users.id)
+FROM users WHERE id = $1 AND disabled_at IS NULL FOR UPDATE;
 
 -- name: SaveCode
 INSERT INTO user_codes (user_id, purpose, code_hash, expires_at) VALUES ($1, $2, $3, $4)

@@ -42,6 +42,7 @@ func TestWordsOfPeople(t *testing.T) {
 		"users_role_check":         account.Roles(),
 		"user_codes_purpose_check": {account.Invitation, account.Reset},
 		"api_keys_scope_check":     account.Scopes(),
+		"sessions_method_check":    {account.ByPassword, account.ByIssuer},
 	} {
 		var text string
 		if err := s.pool.QueryRow(context.Background(), "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = $1", constraint).Scan(&text); err != nil {
@@ -189,7 +190,7 @@ func TestRemovingAPersonTakesWhatIsTheirs(t *testing.T) {
 	if _, err := s.Follow(ctx, follow.Wish{UserID: mo.ID, Key: sample, Title: "T", Languages: []string{}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.AddSignIn(ctx, account.HashCode("x"), mo.ID, "Firefox", time.Now().Add(time.Hour)); err != nil {
+	if err := s.AddSignIn(ctx, account.HashCode("x"), mo.ID, "Firefox", account.ByPassword, time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok, err := s.AddKey(ctx, mo.ID, "k", account.ReadScope, account.HashCode("k"), "abcd", 1); !ok || err != nil {
@@ -238,7 +239,7 @@ func TestSignInsBelongToSomebody(t *testing.T) {
 	mo, ada := claimed(t, s, "mo"), invited(t, s, "ada", account.Member)
 	hash := func(text string) []byte { return account.HashCode(text) }
 	for name, user := range map[string]int64{"desk": mo.ID, "phone": mo.ID, "hers": ada.ID} {
-		if err := s.AddSignIn(ctx, hash(name), user, name, time.Now().Add(time.Hour)); err != nil {
+		if err := s.AddSignIn(ctx, hash(name), user, name, account.ByPassword, time.Now().Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 	}

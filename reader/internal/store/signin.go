@@ -10,8 +10,8 @@ import (
 )
 
 // AddSignIn stores a sign-in under the digest of its id.
-func (s *Store) AddSignIn(ctx context.Context, hash []byte, userID int64, device string, expires time.Time) error {
-	_, err := s.pool.Exec(ctx, s.sql.Get("AddSignIn"), hash, userID, device, expires)
+func (s *Store) AddSignIn(ctx context.Context, hash []byte, userID int64, device, method string, expires time.Time) error {
+	_, err := s.pool.Exec(ctx, s.sql.Get("AddSignIn"), hash, userID, device, method, expires)
 	return wrap("store", "a sign-in", err)
 }
 
@@ -19,7 +19,7 @@ func (s *Store) AddSignIn(ctx context.Context, hash []byte, userID int64, device
 func (s *Store) SignedIn(ctx context.Context, hash []byte) (account.SignIn, account.User, error) {
 	var in account.SignIn
 	var u account.User
-	err := s.pool.QueryRow(ctx, s.sql.Get("SignedIn"), hash).Scan(&in.ID, &in.Device, &in.CreatedAt, &in.UsedAt, &in.ExpiresAt, &u.ID, &u.Name, &u.Role, &u.CreatedAt)
+	err := s.pool.QueryRow(ctx, s.sql.Get("SignedIn"), hash).Scan(&in.ID, &in.Device, &in.Method, &in.CreatedAt, &in.UsedAt, &in.ExpiresAt, &u.ID, &u.Name, &u.Role, &u.CreatedAt)
 	return in, u, wrap("read", "a sign-in", err)
 }
 
@@ -42,7 +42,7 @@ func (s *Store) SignIns(ctx context.Context, userID int64) ([]account.SignIn, er
 		return nil, wrap("read", "the sign-ins", err)
 	}
 	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (in account.SignIn, err error) {
-		err = row.Scan(&in.ID, &in.Device, &in.CreatedAt, &in.UsedAt, &in.ExpiresAt)
+		err = row.Scan(&in.ID, &in.Device, &in.Method, &in.CreatedAt, &in.UsedAt, &in.ExpiresAt)
 		return in, err
 	})
 	return out, wrap("read", "the sign-ins", err)

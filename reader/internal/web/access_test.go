@@ -152,7 +152,7 @@ func (s *site) state() string {
 		(SELECT jsonb_agg(x) FROM users x), (SELECT jsonb_agg(x) FROM claim x), (SELECT jsonb_agg(x) FROM bookmarks x),
 		(SELECT jsonb_agg(x) FROM follow_revision x), (SELECT jsonb_agg(x) FROM titles x), (SELECT jsonb_agg(x) FROM books x),
 		(SELECT jsonb_agg(x) FROM pages x), (SELECT jsonb_agg(x) FROM reading_settings x), (SELECT jsonb_agg(x) FROM progress x), (SELECT jsonb_agg(x) FROM library_cursor x),
-		(SELECT jsonb_agg(x) FROM user_codes x), (SELECT jsonb_agg(x) FROM api_keys x), (SELECT count(*) FROM sessions))`).Scan(&out)
+		(SELECT jsonb_agg(x) FROM user_codes x), (SELECT jsonb_agg(x) FROM api_keys x), (SELECT jsonb_agg(x) FROM identities x), (SELECT count(*) FROM sessions))`).Scan(&out)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -20,12 +20,17 @@ type gatePage struct {
 	Wait int
 	// Code is kept like Name, on the page for codes.
 	Code string
+	// Issuer is the name of who one may sign in with instead, "" for nobody;
+	// IssuerAway says that it does not answer, IssuerProblem what it came to.
+	Issuer, IssuerAway, IssuerProblem string
 	// PlainHTTP says that what is typed can be read on the way.
 	PlainHTTP bool
 }
 
 func (s *Server) gate(r *http.Request, title string) gatePage {
-	return gatePage{Title: title, Theme: theme(r), PlainHTTP: s.plainHTTP(r)}
+	p := gatePage{Title: title, Theme: theme(r), PlainHTTP: s.plainHTTP(r)}
+	s.nameIssuer(&p)
+	return p
 }
 
 func (s *Server) claimPage(w http.ResponseWriter, r *http.Request) error {

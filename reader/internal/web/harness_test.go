@@ -102,7 +102,7 @@ func newSiteWith(t *testing.T, o Options) *site {
 			return standing.Report{}, fs.ErrNotExist
 		},
 		Hosts: []string{"manga.example"}, Log: zap.NewNop(), Stopping: stopping,
-		BasePath: o.BasePath, TrustedProxies: o.TrustedProxies, PlainHTTP: o.PlainHTTP, ClaimFrom: o.ClaimFrom,
+		BasePath: o.BasePath, TrustedProxies: o.TrustedProxies, PlainHTTP: o.PlainHTTP, ClaimFrom: o.ClaimFrom, Issuer: o.Issuer, AdmitMembers: o.AdmitMembers,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -19,6 +19,10 @@ type meView struct {
 	Other int
 	// Apps are the keys of reading apps, Keys those of scripts.
 	Apps, Keys []keyRow
+	// HasPassword is false for those who only come through the issuer.
+	HasPassword bool
+	// Issuer is nil where there is none.
+	Issuer *issuerCard
 	// Runs is true for those who run Mangrove.
 	Runs bool
 	// Secret is a key that was made just now; it is shown this once.
@@ -61,6 +65,10 @@ func meSaid(word string) string {
 		return "Your name is changed. You sign in with it, too."
 	case "password":
 		return "Your password is changed, and every other browser is signed out."
+	case "linked":
+		return "Linked. From now on you can sign in with it, too."
+	case "unlinked":
+		return "Unlinked. Other browsers that were signed in with it are signed out."
 	case "others":
 		return "Every other browser is signed out."
 	case "one":
@@ -96,14 +104,18 @@ func (s *Server) meView(r *http.Request) (meView, error) {
 	for _, in := range ins {
 		row := signInRow{ID: in.ID, Icon: deviceIcon(in.Device), Device: in.Device, This: in.ID == caller(r).SignIn}
 		row.Meta = "Last used " + ago(in.UsedAt, now) + ", signed in " + Clock(in.CreatedAt, now)
+		row.Meta += s.with(in.Method)
 		if row.This {
-			row.Meta = "Now, signed in " + Clock(in.CreatedAt, now)
+			row.Meta = "Now, signed in " + Clock(in.CreatedAt, now) + s.with(in.Method)
 		} else if left := in.ExpiresAt.Sub(now); left < 48*time.Hour {
 			row.Meta += ". Ends by itself in " + span(left) + " unless it is used"
 		}
 		v.Ins = append(v.Ins, row)
 	}
 	v.Other = len(v.Ins) - 1
+	if err := s.issuerWays(r, &v); err != nil {
+		return v, err
+	}
 	keys, err := s.Accounts.Keys(r.Context(), u.ID)
 	if err != nil {
 		return v, err

@@ -130,6 +130,9 @@ func personRowOf(p account.Person, you int64, now time.Time) personRow {
 	default:
 		row.Meta = "Here " + ago(p.UsedAt, now)
 	}
+	if p.IssuerOnly {
+		row.Meta += ". Has no password"
+	}
 	if p.CodeFor == account.Reset {
 		row.Meta += ". A code for a new password is good until " + Clock(p.CodeExpires, now)
 	}

@@ -73,6 +73,9 @@ func (s *Server) routes() []route {
 		{"POST /claim", public, s.claim},
 		{"GET /sign-in", public, s.signInPage},
 		{"POST /sign-in", public, s.signIn},
+		{"POST /sign-in/issuer", public, s.signInByIssuer},
+		{"GET " + answerPath, public, s.issuerAnswer},
+		{"POST /join/issuer", public, s.joinByIssuer},
 		{"GET /join", public, s.joinPage},
 		{"POST /join", public, s.join},
 
@@ -112,6 +115,8 @@ func (s *Server) routes() []route {
 		{"GET /me", own, s.me},
 		{"POST /me/name", self, s.rename},
 		{"POST /me/password", self, s.changePassword},
+		{"POST /me/link", self, s.link},
+		{"POST /me/unlink", self, s.unlink},
 		{"POST /me/sign-ins", self, s.endSignIns},
 		{"POST /me/keys", self, s.newKey},
 		{"POST /me/keys/{key}/revoke", self, s.revokeKey},

@@ -21,6 +21,7 @@ import (
 	"mangrove/reader/internal/catalog"
 	"mangrove/reader/internal/follow"
 	"mangrove/reader/internal/forwarded"
+	"mangrove/reader/internal/issuer"
 	"mangrove/reader/internal/pages"
 	"mangrove/reader/internal/progress"
 	"mangrove/reader/internal/reading"
@@ -45,6 +46,22 @@ type Accounts interface {
 	RevokeKey(ctx context.Context, userID, id int64) error
 	Redeem(ctx context.Context, peer, code, name, password string) (account.User, error)
 	Keeping
+	Vouching
+}
+
+// Vouching is what becomes of people whom an issuer vouches for.
+type Vouching interface {
+	Await(w http.ResponseWriter, r *http.Request, a account.Attempt) error
+	Awaited(w http.ResponseWriter, r *http.Request, state string) (account.Attempt, error)
+	IssuerDone(r *http.Request)
+	BeginByIssuer(w http.ResponseWriter, r *http.Request, userID int64, stay bool) error
+	SignInByIdentity(ctx context.Context, id account.Identity) (account.User, error)
+	SignInOrAdmit(ctx context.Context, id account.Identity, proposed string) (account.User, error)
+	CheckInvitation(ctx context.Context, peer, code, name string) (account.Invitee, error)
+	JoinByIdentity(ctx context.Context, in account.Invitee, id account.Identity) (account.User, error)
+	Ways(ctx context.Context, userID int64, issuer string) (account.Ways, error)
+	Link(ctx context.Context, userID int64, id account.Identity) error
+	Unlink(ctx context.Context, c account.Caller, issuer string) error
 }
 
 // Keeping is what administrators do with people.
@@ -139,6 +156,10 @@ type Options struct {
 	Uploads  *pages.Uploads
 	// Standing is the supervisor's last word on how its services stand.
 	Standing func() (standing.Report, error)
+	// Issuer is who people may sign in with besides a password; nil for nobody.
+	Issuer *issuer.Issuer
+	// AdmitMembers makes a member of everybody whom it vouches for.
+	AdmitMembers bool
 	// Hosts are the names answered to besides localhost and addresses (C2).
 	Hosts []string
 	// BasePath is the path the library lives under, "" for the root.

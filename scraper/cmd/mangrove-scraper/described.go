@@ -114,7 +114,14 @@ func (d *described) look(ctx context.Context, db *store.Store, lanes *lanes) {
 		d.unlisted = slices.DeleteFunc(d.unlisted, func(a source.Adapter) bool { return a.Site().Key == site })
 		lanes.end(site)
 	}
-	fresh := declared.Adapters(append(c.Started, c.Replaced...))
+	// What a changed description lists is made known by the Lane that works with it:
+	// the one before would read it by the old description.
+	for _, a := range declared.Adapters(c.Replaced) {
+		d.unlisted = slices.DeleteFunc(d.unlisted, func(old source.Adapter) bool { return old.Site().Key == a.Site().Key })
+		d.registry.Put(a)
+		lanes.start(ctx, a)
+	}
+	fresh := declared.Adapters(c.Started)
 	d.unlisted = slices.DeleteFunc(d.unlisted, func(old source.Adapter) bool {
 		return slices.ContainsFunc(fresh, func(a source.Adapter) bool { return a.Site().Key == old.Site().Key })
 	})

@@ -297,6 +297,9 @@ func (l *lanes) work(ctx context.Context, a source.Adapter, k *keeper, claim *st
 	if err := l.recover(ctx, site, claim); err != nil {
 		return err
 	}
+	if err := ensureListed(ctx, claim.Store, a); err != nil {
+		return err
+	}
 	rest := time.Duration(0)
 	if claim.Taken {
 		rest = takeOver

@@ -86,6 +86,9 @@ func checkParts(c config.Config) (parts []part, answers bool) {
 	if err == nil {
 		parts = append(parts, metricsPart(status.GetMetrics()))
 	}
+	if c.Issuer.Address != "" {
+		parts = append(parts, issuerPart(c))
+	}
 	return append(parts, scraperParts()...), err == nil
 }
 
@@ -126,6 +129,15 @@ func metricsPart(address string) part {
 		p.Well, p.Said = false, "nobody answers at "+address
 	}
 	return p
+}
+
+// issuerPart says whether the reader could ask the issuer. It does not ask: that
+// is the reader's, and the issuer may be away with all being well here.
+func issuerPart(c config.Config) part {
+	if _, err := c.IssuerSecret(); err != nil {
+		return part{Part: "issuer", Said: err.Error()}
+	}
+	return part{"issuer", true, fmt.Sprintf("%s (%s) may vouch for people, %s; it is asked when somebody signs in with it", c.Issuer.Name, c.Issuer.Address, c.Issuer.Admit)}
 }
 
 // servicePart words how one service stands.

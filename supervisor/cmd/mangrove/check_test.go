@@ -10,6 +10,21 @@ import (
 	"mangrove/internal/config"
 )
 
+func TestTheIssuerIsAPart(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "secret")
+	c := config.Config{Issuer: config.Issuer{Address: "https://auth.example.com", Name: "Harbour", Admit: config.AdmitLinked, SecretFile: file}}
+	if p := issuerPart(c); p.Well || !strings.Contains(p.Said, config.OIDCClientSecretFile) {
+		t.Errorf("without the file: %+v", p)
+	}
+	if err := os.WriteFile(file, []byte("between us"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if p := issuerPart(c); !p.Well || !strings.Contains(p.Said, "Harbour (https://auth.example.com)") || strings.Contains(p.Said, "between us") {
+		t.Errorf("with it: %+v", p)
+	}
+}
+
 // TestCheck: a line a part, and an exit code that a script can go by (OBS-4).
 // It shows features H3.
 func TestCheck(t *testing.T) {

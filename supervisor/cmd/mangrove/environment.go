@@ -36,7 +36,8 @@ func scraperEnvironment(environ []string, c config.Config) []string {
 }
 
 func readerEnvironment(environ []string, c config.Config) []string {
-	return environment(environ, []string{config.Hosts, config.BasePath, config.TrustedProxies, config.PlainHTTP, config.ClaimFrom, config.Thumbnails},
+	return environment(environ, []string{config.Hosts, config.BasePath, config.TrustedProxies, config.PlainHTTP, config.ClaimFrom, config.Thumbnails,
+		config.OIDCIssuer, config.OIDCClientID, config.OIDCClientSecretFile, config.OIDCName, config.OIDCAdmit, config.OIDCGroup},
 		append(common(c), config.HTTP+"="+c.HTTP, config.DatabaseURLFile+"="+filepath.Join(c.SecretsDir(), "reader.url"))...)
 }
 

@@ -54,6 +54,9 @@ func Settings(c config.Config) error {
 	if _, err := c.MetricsToken(); err != nil {
 		return err
 	}
+	if _, err := c.IssuerSecret(); err != nil {
+		return err
+	}
 	if c.Embedded() || c.DatabaseURL != "" || c.ThreeRoles() {
 		return nil
 	}
