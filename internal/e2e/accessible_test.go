@@ -57,8 +57,11 @@ func TestEveryPageIsAccessible(t *testing.T) {
 	} else {
 		m.shelve(2)
 		m.putDamaged()
-		ada.open("/settings/scraper/unreadable")
-		ada.until("the damaged file is listed", `() => document.querySelector('main').textContent.includes('Title 2 2.cbz')`)
+		m.eventually("the damaged file is listed", func() (bool, string) {
+			ada.open("/settings/scraper/unreadable")
+			text, err := ada.ask(`() => document.querySelector('main').textContent`)
+			return err == nil && strings.Contains(text.Str(), "Title 2 2.cbz"), text.Str()
+		})
 	}
 	ada.movesInTwice()
 	ada.collects()
