@@ -10,6 +10,7 @@ import (
 
 // TestReadingWithoutTheScraper takes the scraper away while somebody reads:
 // the library, the pages and the progress are the reader's alone (OWN-2).
+// It shows P2, features H1.
 func TestReadingWithoutTheScraper(t *testing.T) {
 	turn(t)
 	m := newMangrove(t)

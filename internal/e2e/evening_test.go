@@ -145,7 +145,7 @@ func (m *mangrove) onAPhone(goesOn string) string {
 	return at
 }
 
-// isPrivate asks the operator's questions of a running installation.
+// isPrivate asks the operator's questions of a running installation (features D22).
 func (m *mangrove) isPrivate() {
 	t := m.t
 	t.Helper()

@@ -13,6 +13,7 @@ import (
 // TestALongOutageOfTheDatabaseTakesNoLiveness stops the server and its sessions in
 // their tracks, which answer nothing and refuse nothing, for longer than a loop may go
 // without a beat: no service is restarted for it (SUP-3, SUP-6, S-092).
+// It shows P5, features D35.
 func TestALongOutageOfTheDatabaseTakesNoLiveness(t *testing.T) {
 	turn(t)
 	m := newMangrove(t)

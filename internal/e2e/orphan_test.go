@@ -19,6 +19,7 @@ import (
 // TestNoDescendantOutlivesTheSupervisor kills it ten times with kill -9 while Chromium
 // reads a page: five seconds later nothing is left, the database, Chromium and its
 // own children included (SUP-8, F40).
+// It shows P4.
 func TestNoDescendantOutlivesTheSupervisor(t *testing.T) {
 	turn(t)
 	site := fakesite.Start(t)

@@ -16,6 +16,7 @@ import (
 
 // What the library lacks is not decided before it was looked at (INV-3): the Job
 // waits, its Site is asked for nothing, and nothing is held against either.
+// It shows features F4 and F7.
 func TestAnInspectionWaitsForALook(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
@@ -57,6 +58,7 @@ func TestAnInspectionWithoutTheLibraryIsStorage(t *testing.T) {
 
 // The database is older than the files: what is there is adopted, and nothing is
 // fetched again.
+// It shows F88.
 func TestARestoredDatabaseFetchesNothing(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -82,23 +82,14 @@ func checkParts(c config.Config) (parts []part, answers bool) {
 	for _, s := range status.GetServices() {
 		parts = append(parts, servicePart(s))
 	}
-	if c.Issuer.Address != "" {
-		parts = append(parts, issuerPart(c))
-	}
 	parts = append(parts, dataPart(c.DataDir))
 	if err == nil {
 		parts = append(parts, metricsPart(status.GetMetrics()))
 	}
-	return append(parts, scraperParts()...), err == nil
-}
-
-// issuerPart says whether the reader could ask the issuer. It does not ask: that
-// is the reader's, and the issuer may be away with all being well here.
-func issuerPart(c config.Config) part {
-	if _, err := c.IssuerSecret(); err != nil {
-		return part{Part: "issuer", Said: err.Error()}
+	if c.Issuer.Address != "" {
+		parts = append(parts, issuerPart(c))
 	}
-	return part{"issuer", true, fmt.Sprintf("%s (%s) may vouch for people, %s; it is asked when somebody signs in with it", c.Issuer.Name, c.Issuer.Address, c.Issuer.Admit)}
+	return append(parts, scraperParts()...), err == nil
 }
 
 // dataFloor is how much must be free where the data folder lies: the private database
@@ -138,6 +129,15 @@ func metricsPart(address string) part {
 		p.Well, p.Said = false, "nobody answers at "+address
 	}
 	return p
+}
+
+// issuerPart says whether the reader could ask the issuer. It does not ask: that
+// is the reader's, and the issuer may be away with all being well here.
+func issuerPart(c config.Config) part {
+	if _, err := c.IssuerSecret(); err != nil {
+		return part{Part: "issuer", Said: err.Error()}
+	}
+	return part{"issuer", true, fmt.Sprintf("%s (%s) may vouch for people, %s; it is asked when somebody signs in with it", c.Issuer.Name, c.Issuer.Address, c.Issuer.Admit)}
 }
 
 // servicePart words how one service stands.

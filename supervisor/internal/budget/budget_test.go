@@ -94,6 +94,7 @@ func TestAClockThatStepsChangesNothing(t *testing.T) {
 
 // TestAFileThatCannotBeBelieved counts as spent, and is kept (SUP-4, F55).
 // It shows features D32.
+// It shows P6.
 func TestAFileThatCannotBeBelieved(t *testing.T) {
 	good := func(change func(*stored)) string {
 		s := stored{version, "scraper", ledger(-90)}

@@ -23,6 +23,7 @@ func shell(t *testing.T, text string) *child.Process {
 
 // TestTheStepsOfAStop: a program that ends at the first is left to it, one that is deaf
 // gets the next when its grace is over, or when a person is in a hurry (SUP-8, F46).
+// It shows P3.
 func TestTheStepsOfAStop(t *testing.T) {
 	t.Parallel()
 	hurried := make(chan struct{})
