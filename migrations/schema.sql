@@ -210,15 +210,15 @@ $$;
 
 ALTER FUNCTION reader.shelf_patterns(given text) OWNER TO mangrove_owner;
 
--- Name: shelf_words(text, text, text[], text[]); Type: FUNCTION; Schema: reader; Owner: mangrove_owner
+-- Name: shelf_words(text, text, text[], text[], text[]); Type: FUNCTION; Schema: reader; Owner: mangrove_owner
 
-CREATE FUNCTION reader.shelf_words(title text, native_title text, authors text[], tags text[]) RETURNS text
+CREATE FUNCTION reader.shelf_words(title text, native_title text, alt_titles text[], authors text[], tags text[]) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
-SELECT reader.folded(concat_ws(' ', title, native_title, array_to_string(authors, ' '), array_to_string(tags, ' ')))
+SELECT reader.folded(concat_ws(' ', title, native_title, array_to_string(alt_titles, ' '), array_to_string(authors, ' '), array_to_string(tags, ' ')))
 $$;
 
-ALTER FUNCTION reader.shelf_words(title text, native_title text, authors text[], tags text[]) OWNER TO mangrove_owner;
+ALTER FUNCTION reader.shelf_words(title text, native_title text, alt_titles text[], authors text[], tags text[]) OWNER TO mangrove_owner;
 
 -- Name: stable_id(text[]); Type: FUNCTION; Schema: reader; Owner: mangrove_owner
 
@@ -336,7 +336,7 @@ CREATE TABLE reader.bookmarks (
     languages text[] DEFAULT '{}'::text[] NOT NULL,
     followed_at timestamp with time zone DEFAULT now() NOT NULL,
     shelf_order text GENERATED ALWAYS AS (reader.shelf_order(title)) STORED NOT NULL COLLATE pg_catalog."C",
-    shelf_words text GENERATED ALWAYS AS (reader.shelf_words(title, ''::text, '{}'::text[], '{}'::text[])) STORED NOT NULL,
+    shelf_words text GENERATED ALWAYS AS (reader.shelf_words(title, ''::text, '{}'::text[], '{}'::text[], '{}'::text[])) STORED NOT NULL,
     CONSTRAINT bookmarks_series_id_check CHECK ((series_id <> ''::text)),
     CONSTRAINT bookmarks_site_check CHECK ((site <> ''::text))
 );
@@ -792,8 +792,9 @@ CREATE TABLE reader.titles (
     site_name text DEFAULT ''::text NOT NULL,
     reading_direction text DEFAULT ''::text NOT NULL,
     added_at timestamp with time zone DEFAULT now() NOT NULL,
+    alt_titles text[] DEFAULT '{}'::text[] NOT NULL,
     shelf_order text GENERATED ALWAYS AS (reader.shelf_order(title)) STORED NOT NULL COLLATE pg_catalog."C",
-    shelf_words text GENERATED ALWAYS AS (reader.shelf_words(title, native_title, authors, tags)) STORED NOT NULL,
+    shelf_words text GENERATED ALWAYS AS (reader.shelf_words(title, native_title, alt_titles, authors, tags)) STORED NOT NULL,
     book_count integer DEFAULT 0 NOT NULL,
     gone_count integer DEFAULT 0 NOT NULL,
     unreadable_count integer DEFAULT 0 NOT NULL,
@@ -1555,6 +1556,7 @@ CREATE TABLE scraper.series (
     polled_at timestamp with time zone,
     shrunk_at timestamp with time zone,
     moved_at timestamp with time zone,
+    alt_titles text[] DEFAULT '{}'::text[] NOT NULL,
     CONSTRAINT series_next_poll_reason_check CHECK ((next_poll_reason = ANY (ARRAY['interval'::text, 'releases'::text]))),
     CONSTRAINT series_origin_check CHECK ((origin = ANY (ARRAY['listed'::text, 'followed'::text]))),
     CONSTRAINT series_reading_direction_check CHECK ((reading_direction = ANY (ARRAY[''::text, 'ltr'::text, 'rtl'::text, 'strip'::text]))),

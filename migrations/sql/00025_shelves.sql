@@ -26,10 +26,10 @@ $$;
 
 -- All that a title is found by, folded.
 -- +goose StatementBegin
-CREATE FUNCTION reader.shelf_words(title text, native_title text, authors text[], tags text[]) RETURNS text
+CREATE FUNCTION reader.shelf_words(title text, native_title text, alt_titles text[], authors text[], tags text[]) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
-SELECT reader.folded(concat_ws(' ', title, native_title, array_to_string(authors, ' '), array_to_string(tags, ' ')))
+SELECT reader.folded(concat_ws(' ', title, native_title, array_to_string(alt_titles, ' '), array_to_string(authors, ' '), array_to_string(tags, ' ')))
 $$;
 -- +goose StatementEnd
 
@@ -46,9 +46,13 @@ SELECT ARRAY(
 $$;
 -- +goose StatementEnd
 
+-- The other names that a Site gives a title.
+ALTER TABLE scraper.series ADD COLUMN alt_titles text[] NOT NULL DEFAULT '{}';
+ALTER TABLE reader.titles ADD COLUMN alt_titles text[] NOT NULL DEFAULT '{}';
+
 ALTER TABLE reader.titles
     ADD COLUMN shelf_order text COLLATE "C" NOT NULL GENERATED ALWAYS AS (reader.shelf_order(title)) STORED,
-    ADD COLUMN shelf_words text NOT NULL GENERATED ALWAYS AS (reader.shelf_words(title, native_title, authors, tags)) STORED,
+    ADD COLUMN shelf_words text NOT NULL GENERATED ALWAYS AS (reader.shelf_words(title, native_title, alt_titles, authors, tags)) STORED,
     ADD COLUMN book_count  integer     NOT NULL DEFAULT 0 CHECK (book_count >= 0),
     ADD COLUMN gone_count  integer     NOT NULL DEFAULT 0 CHECK (gone_count >= 0),
     ADD COLUMN unreadable_count integer NOT NULL DEFAULT 0 CHECK (unreadable_count BETWEEN 0 AND book_count),
@@ -60,7 +64,7 @@ COMMENT ON COLUMN reader.titles.gone_count IS 'books that the library had and th
 COMMENT ON COLUMN reader.titles.lacking_count IS 'books that are there and lack pages, or cannot be read';
 ALTER TABLE reader.bookmarks
     ADD COLUMN shelf_order text COLLATE "C" NOT NULL GENERATED ALWAYS AS (reader.shelf_order(title)) STORED,
-    ADD COLUMN shelf_words text NOT NULL GENERATED ALWAYS AS (reader.shelf_words(title, '', '{}', '{}')) STORED;
+    ADD COLUMN shelf_words text NOT NULL GENERATED ALWAYS AS (reader.shelf_words(title, '', '{}', '{}', '{}')) STORED;
 
 CREATE INDEX titles_shelf ON reader.titles (shelf_order, site, series_id) WHERE book_count > 0;
 CREATE INDEX titles_words ON reader.titles USING gin (shelf_words reader.gin_trgm_ops);
@@ -278,5 +282,6 @@ DROP FUNCTION reader.progress_changed, reader.books_changed, reader.count_books,
 DROP TABLE reader.shelf_reading;
 ALTER TABLE reader.bookmarks DROP COLUMN shelf_order, DROP COLUMN shelf_words;
 ALTER TABLE reader.titles DROP COLUMN shelf_order, DROP COLUMN shelf_words, DROP COLUMN unreadable_count, DROP COLUMN lacking_count, DROP COLUMN book_count, DROP COLUMN gone_count,
-    DROP COLUMN newest_at, DROP COLUMN languages, DROP COLUMN cover_book;
+    DROP COLUMN newest_at, DROP COLUMN languages, DROP COLUMN cover_book, DROP COLUMN alt_titles;
+ALTER TABLE scraper.series DROP COLUMN alt_titles;
 DROP FUNCTION reader.shelf_patterns, reader.shelf_words, reader.shelf_order, reader.folded;

@@ -31,6 +31,9 @@ const (
 // shownAlike is how many titles are shown that are only like the query.
 const shownAlike = 20
 
+// others are its names besides the title, one a line in Native.
+func (f Found) others() []string { return strings.Split(f.Native, "\n") }
+
 // Rank orders what a search came upon: the whole name, then names that begin with
 // the query, that have it at a word, inside, elsewhere; then names that differ in
 // some letters, the fewest first. More than about a letter in five is no likeness.
@@ -42,7 +45,10 @@ func Rank(found []Found) []Card {
 	var hits []hit
 	for _, f := range found {
 		query := strings.Join(strings.Fields(f.Query), " ")
-		kind := min(kindOf(query, f.Title), kindOf(query, f.Native))
+		kind := kindOf(query, f.Title)
+		for _, name := range f.others() {
+			kind = min(kind, kindOf(query, name))
+		}
 		if kind == nothing && f.Holds {
 			kind = holds
 		}
@@ -96,7 +102,7 @@ func kindOf(query, name string) int {
 // lies best in one of the names or anywhere in the words.
 func wrong(query string, f Found) int {
 	least := distance(query, f.Words)
-	for _, name := range []string{f.Title, f.Native} {
+	for _, name := range append(f.others(), f.Title) {
 		if name != "" {
 			least = min(least, distance(query, name))
 		}

@@ -34,7 +34,7 @@ func toKeys(keys []Key) []*scraperv1.SeriesKey {
 
 func fromSeries(s *scraperv1.Series) Series {
 	return Series{
-		Key: fromKey(s.GetKey()), Title: s.GetTitle(), NativeTitle: s.GetNativeTitle(), Authors: s.GetAuthors(),
+		Key: fromKey(s.GetKey()), Title: s.GetTitle(), NativeTitle: s.GetNativeTitle(), AltTitles: s.GetAltTitles(), Authors: s.GetAuthors(),
 		Description: s.GetDescription(), URL: s.GetUrl(), Status: s.GetStatus(), Tags: s.GetTags(), License: s.GetLicense(),
 		SiteName: s.GetSiteName(), HasCover: s.GetHasCover(), Origin: s.GetOrigin(), Direction: s.GetReadingDirection(),
 	}

@@ -9,6 +9,7 @@ type Key struct{ Site, SeriesID string }
 type Series struct {
 	Key
 	Title, NativeTitle string
+	AltTitles          []string
 	Authors            []string
 	Description, URL   string
 	Status             string

@@ -75,7 +75,7 @@ func (s *Store) applyEntry(ctx context.Context, tx pgx.Tx, epoch string, e catal
 	}
 	err = tx.QueryRow(ctx, s.sql.Get("SaveTitle"), t.Site, t.SeriesID, t.Title, t.NativeTitle, list(t.Authors), t.Description, t.URL,
 		oneOf(t.Status, "ongoing", "completed", "hiatus", "cancelled"), list(t.Tags), t.License, t.SiteName,
-		oneOf(t.Direction, "ltr", "rtl", "strip")).Scan(&titleID)
+		oneOf(t.Direction, "ltr", "rtl", "strip"), list(t.AltTitles)).Scan(&titleID)
 	if err != nil {
 		return 0, err
 	}

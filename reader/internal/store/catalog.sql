@@ -18,12 +18,13 @@ SELECT EXISTS (
 WITH old AS (
     UPDATE titles
     SET title = $3, native_title = $4, authors = $5, description = $6, url = $7, status = $8, tags = $9, license = $10, site_name = $11,
-        reading_direction = $12
+        reading_direction = $12, alt_titles = $13
     WHERE site = $1 AND series_id = $2
     RETURNING id
 ), new AS (
-    INSERT INTO titles (site, series_id, title, native_title, authors, description, url, status, tags, license, site_name, reading_direction)
-    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 WHERE NOT EXISTS (SELECT FROM old)
+    INSERT INTO titles (site, series_id, title, native_title, authors, description, url, status, tags, license, site_name, reading_direction,
+        alt_titles)
+    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 WHERE NOT EXISTS (SELECT FROM old)
     RETURNING id
 )
 SELECT id FROM old UNION ALL SELECT id FROM new;

@@ -88,7 +88,7 @@ SELECT EXISTS (
 -- letters is not the database's (catalog.Rank).
 SELECT s.title_id, s.site, s.series_id, s.title, s.site_name, s.following, s.added_at, s.book_count, s.unread, coalesce(s.newest_at, s.added_at),
     coalesce(c.fingerprint, ''), coalesce(r.page, 0), coalesce(b.page_count, 0), coalesce(s.read_at, 'epoch'), s.finished, s.gone_count, s.unreadable_count, 0::bigint, s.shelf_order,
-    s.shelf_words, reader.folded(s.title), reader.folded(coalesce(t.native_title, '')), s.holds, reader.folded($2)
+    s.shelf_words, reader.folded(s.title), reader.folded(concat_ws(E'\n', t.native_title, array_to_string(t.alt_titles, E'\n'))), s.holds, reader.folded($2)
 FROM (
     (SELECT s.*, true AS holds FROM shelf s
      WHERE s.user_id = $1 AND s.shelf_words LIKE ALL ((SELECT reader.shelf_patterns($2))::text[])

@@ -302,3 +302,20 @@ func TestTheNearestStandsFirst(t *testing.T) {
 		t.Error(d, err)
 	}
 }
+
+// A title is found by any name its Site gives it, a wrong letter in five included.
+func TestOtherNamesAreFound(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	u := claimed(t, s, "mo")
+	shelve(t, s, "One", "Two", "Three")
+	if _, err := s.pool.Exec(t.Context(), "UPDATE titles SET native_title = '灯籠通り', alt_titles = '{Lantern Street,Улица фонарей}' WHERE title = 'Two'"); err != nil {
+		t.Fatal(err)
+	}
+	for _, query := range []string{"lantern street", "Lantern", "lantarn straet", "улица фонарей", "фонарей", "灯籠通り"} {
+		found, err := s.Find(t.Context(), u.ID, query)
+		if err != nil || len(found) == 0 || found[0].Name != "Two" {
+			t.Errorf("%q finds %+v, %v", query, found, err)
+		}
+	}
+}

@@ -50,7 +50,7 @@ func (s *Server) siteName(site string) string {
 
 func (s *Server) series(r store.SeriesRow) *scraperv1.Series {
 	return &scraperv1.Series{
-		Key: keyMessage(r.Key), Title: r.Series.Title, NativeTitle: r.Series.NativeTitle, Authors: r.Series.Authors,
+		Key: keyMessage(r.Key), Title: r.Series.Title, NativeTitle: r.Series.NativeTitle, AltTitles: r.Series.AltTitles, Authors: r.Series.Authors,
 		Description: r.Series.Description, Url: r.Series.URL, Status: r.Series.Status, Tags: r.Series.Tags, License: r.Series.License,
 		SiteName: s.siteName(r.Key.Site), HasCover: r.CoverSHA256 != "", Origin: r.Origin, ReadingDirection: r.Series.Direction,
 	}

@@ -47,6 +47,7 @@ type Sidecar struct {
 	SeriesID    string   `json:"series_id"`
 	Title       string   `json:"title"`
 	NativeTitle string   `json:"native_title,omitempty"`
+	AltTitles   []string `json:"alt_titles,omitempty"`
 	Authors     []string `json:"authors,omitempty"`
 	Description string   `json:"description,omitempty"`
 	// URL is its page on the Site.
@@ -64,7 +65,7 @@ type Sidecar struct {
 // Of is the sidecar of a Series.
 func Of(key source.Key, s source.Series) Sidecar {
 	return Sidecar{
-		Version: version, Site: key.Site, SeriesID: key.SeriesID, Title: s.Title, NativeTitle: s.NativeTitle, Authors: s.Authors, Description: s.Description,
+		Version: version, Site: key.Site, SeriesID: key.SeriesID, Title: s.Title, NativeTitle: s.NativeTitle, AltTitles: s.AltTitles, Authors: s.Authors, Description: s.Description,
 		URL: s.URL, Status: s.Status, Tags: s.Tags, License: s.License, Direction: s.Direction,
 	}
 }
@@ -75,7 +76,7 @@ func (s Sidecar) Key() source.Key { return source.Key{Site: s.Site, SeriesID: s.
 // Series is what it tells of it.
 func (s Sidecar) Series() source.Series {
 	return source.Series{
-		ID: s.SeriesID, Title: s.Title, NativeTitle: s.NativeTitle, Authors: s.Authors, Description: s.Description, URL: s.URL, Status: s.Status,
+		ID: s.SeriesID, Title: s.Title, NativeTitle: s.NativeTitle, AltTitles: s.AltTitles, Authors: s.Authors, Description: s.Description, URL: s.URL, Status: s.Status,
 		Tags: s.Tags, License: s.License, Direction: s.Direction,
 	}
 }
@@ -194,8 +195,8 @@ func parse(data []byte) (Sidecar, bool) {
 
 // believable reports whether it is within bounds, and of words that are known.
 func (s Sidecar) believable() bool {
-	short := slices.Concat([]string{s.Site, s.SeriesID, s.Title, s.NativeTitle, s.URL, s.Status, s.License, s.Direction}, s.Authors, s.Tags, slices.Collect(maps.Keys(s.Files)), slices.Collect(maps.Values(s.Files)))
-	if s.Site == "" || s.SeriesID == "" || s.Title == "" || len(s.Authors) > maxList || len(s.Tags) > maxList || len(s.Files) > maxFiles || !text(s.Description, maxText) {
+	short := slices.Concat([]string{s.Site, s.SeriesID, s.Title, s.NativeTitle, s.URL, s.Status, s.License, s.Direction}, s.AltTitles, s.Authors, s.Tags, slices.Collect(maps.Keys(s.Files)), slices.Collect(maps.Values(s.Files)))
+	if s.Site == "" || s.SeriesID == "" || s.Title == "" || len(s.Authors) > maxList || len(s.AltTitles) > maxList || len(s.Tags) > maxList || len(s.Files) > maxFiles || !text(s.Description, maxText) {
 		return false
 	}
 	for _, line := range short {

@@ -14,7 +14,7 @@ import (
 
 func shown() (source.Key, source.Series) {
 	return source.Key{Site: "sample", SeriesID: "pepper-and-carrot"}, source.Series{
-		ID: "pepper-and-carrot", Title: "Pepper & Carrot", NativeTitle: "ペッパー＆キャロット", Authors: []string{"David Revoy"}, Description: "A witch.\nAnd her cat.",
+		ID: "pepper-and-carrot", Title: "Pepper & Carrot", NativeTitle: "ペッパー＆キャロット", AltTitles: []string{"P&C"}, Authors: []string{"David Revoy"}, Description: "A witch.\nAnd her cat.",
 		URL: "https://example.org/en", Status: "ongoing", Tags: []string{"Comedy"}, License: "CC BY 4.0", Direction: "ltr",
 	}
 }

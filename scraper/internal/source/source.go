@@ -61,6 +61,8 @@ type Series struct {
 	ID          string
 	Title       string
 	NativeTitle string
+	// AltTitles are its other names, in the Site's order, none twice.
+	AltTitles   []string
 	Authors     []string
 	Description string
 	URL         string

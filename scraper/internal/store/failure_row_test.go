@@ -122,7 +122,7 @@ func TestTheRowIsTheState(t *testing.T) {
 	if d := cmp.Diff([]string{
 		"site", "series_id", "title", "native_title", "authors", "description", "url", "status", "tags", "license", "reading_direction", "cover_url",
 		"cover_sha256", "origin", "download", "languages", "follow_revision", "absent_since", "folder", "etag", "last_modified", "added_at",
-		"next_poll_at", "next_poll_reason", "forced_poll_at", "last_good_read_at", "polled_at", "shrunk_at", "moved_at",
+		"next_poll_at", "next_poll_reason", "forced_poll_at", "last_good_read_at", "polled_at", "shrunk_at", "moved_at", "alt_titles",
 	}, columnsOf(t, conn, "series")); d != "" {
 		t.Errorf("series is read by every due query and has to stay narrow (A17); its columns differ:\n%s", d)
 	}

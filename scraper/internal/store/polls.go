@@ -78,7 +78,7 @@ func (s *Store) RecordGood(ctx context.Context, d lane.Due, r source.Reading, no
 // about are the columns that hold what a page says of its Series.
 func about(r source.Reading) []any {
 	s := r.Series
-	return []any{s.Title, s.NativeTitle, list(s.Authors), s.Description, s.Status, list(s.Tags), s.License, s.Direction, r.Validators.ETag, r.Validators.LastModified}
+	return []any{s.Title, s.NativeTitle, list(s.Authors), s.Description, s.Status, list(s.Tags), s.License, s.Direction, r.Validators.ETag, r.Validators.LastModified, list(s.AltTitles)}
 }
 
 // RecordUnchanged records many reads that changed nothing, in one statement.

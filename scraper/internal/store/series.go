@@ -145,7 +145,7 @@ func scanSeries(row pgx.CollectableRow) (r SeriesRow, err error) {
 	var good, forced, polled, moved *time.Time
 	err = row.Scan(&r.Key.Site, &r.Key.SeriesID, &r.Series.Title, &r.Series.NativeTitle, &r.Series.Authors, &r.Series.Description,
 		&r.Series.URL, &r.Series.Status, &r.Series.Tags, &r.Series.License, &r.Series.Direction, &r.CoverSHA256,
-		&r.Origin, &r.Download, &r.Languages, &r.Folder, &good, &r.NextPoll, &r.NextReason, &forced, &polled, &moved)
+		&r.Origin, &r.Download, &r.Languages, &r.Folder, &good, &r.NextPoll, &r.NextReason, &forced, &polled, &moved, &r.Series.AltTitles)
 	r.Series.ID = r.Key.SeriesID
 	r.LastGoodRead, r.ForcedPoll, r.Polled = orZero(good), orZero(forced), orZero(polled)
 	r.Moved = orZero(moved)

@@ -46,7 +46,7 @@ UPDATE series SET next_poll_at = $3, last_good_read_at = $4, polled_at = $4, nex
        url = CASE WHEN $6 = '' THEN url ELSE $6 END, shrunk_at = CASE WHEN $7 THEN coalesce(shrunk_at, $4) END,
        moved_at = NULL,
        title = $8, native_title = $9, authors = $10, description = $11, status = $12, tags = $13,
-       license = $14, reading_direction = $15, etag = $16, last_modified = $17
+       license = $14, reading_direction = $15, etag = $16, last_modified = $17, alt_titles = $18
 WHERE site = $1 AND series_id = $2
 RETURNING coalesce(shrunk_at < $4, false);
 
@@ -70,7 +70,7 @@ WHERE s.site = r.site AND s.series_id = r.series_id;
 -- turn is not moved and no failure row is touched.
 UPDATE series SET last_good_read_at = $3, shrunk_at = CASE WHEN $4 THEN coalesce(shrunk_at, $3) END,
        title = $5, native_title = $6, authors = $7, description = $8, status = $9, tags = $10, license = $11,
-       reading_direction = $12, etag = $13, last_modified = $14
+       reading_direction = $12, etag = $13, last_modified = $14, alt_titles = $15
 WHERE site = $1 AND series_id = $2
 RETURNING coalesce(shrunk_at < $3, false);
 
@@ -93,13 +93,13 @@ SELECT coalesce(published_at, first_seen_at) FROM chapters WHERE site = $1 AND s
 
 -- name: GetSeries
 SELECT site, series_id, title, native_title, authors, description, url, status, tags, license, reading_direction, cover_sha256,
-       origin, download, languages, folder, last_good_read_at, next_poll_at, next_poll_reason, forced_poll_at, polled_at, moved_at
+       origin, download, languages, folder, last_good_read_at, next_poll_at, next_poll_reason, forced_poll_at, polled_at, moved_at, alt_titles
 FROM series
 WHERE site = $1 AND series_id = $2;
 
 -- name: ListSeries
 SELECT site, series_id, title, native_title, authors, description, url, status, tags, license, reading_direction, cover_sha256,
-       origin, download, languages, folder, last_good_read_at, next_poll_at, next_poll_reason, forced_poll_at, polled_at, moved_at
+       origin, download, languages, folder, last_good_read_at, next_poll_at, next_poll_reason, forced_poll_at, polled_at, moved_at, alt_titles
 FROM series
 WHERE $1 = '' OR origin = $1
 ORDER BY title, site, series_id;

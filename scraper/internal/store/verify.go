@@ -87,7 +87,7 @@ func (s *Store) RestoreSeries(ctx context.Context, key source.Key, sr source.Ser
 			return err
 		}
 		tag, err := tx.Exec(ctx, s.sql.Get("RestoreSeries"), key.Site, key.SeriesID, sr.Title, sr.NativeTitle, list(sr.Authors), sr.Description, sr.URL, sr.Status,
-			list(sr.Tags), sr.License, sr.Direction, folder)
+			list(sr.Tags), sr.License, sr.Direction, list(sr.AltTitles), folder)
 		if err != nil {
 			return err
 		}

@@ -32,17 +32,18 @@ ORDER BY folder, published_at;
 
 -- name: RestoreSeries
 -- What a Site has said since counts more; nobody's wish is made up (OWN-1).
-INSERT INTO series (site, series_id, title, native_title, authors, description, url, status, tags, license, reading_direction, origin, folder)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'followed', $12)
+INSERT INTO series (site, series_id, title, native_title, authors, description, url, status, tags, license, reading_direction, alt_titles, origin, folder)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'followed', $13)
 ON CONFLICT (site, series_id) DO UPDATE
-SET (title, native_title, authors, description, url, status, tags, license, reading_direction) =
+SET (title, native_title, authors, description, url, status, tags, license, reading_direction, alt_titles) =
         (excluded.title, excluded.native_title, excluded.authors, excluded.description, excluded.url, excluded.status, excluded.tags, excluded.license,
-         excluded.reading_direction),
+         excluded.reading_direction, excluded.alt_titles),
     folder = CASE WHEN series.folder = '' THEN excluded.folder ELSE series.folder END
 WHERE series.last_good_read_at IS NULL
-  AND (series.title, series.native_title, series.authors, series.description, series.url, series.status, series.tags, series.license, series.reading_direction)
+  AND (series.title, series.native_title, series.authors, series.description, series.url, series.status, series.tags, series.license, series.reading_direction,
+       series.alt_titles)
       IS DISTINCT FROM (excluded.title, excluded.native_title, excluded.authors, excluded.description, excluded.url, excluded.status, excluded.tags,
-                        excluded.license, excluded.reading_direction);
+                        excluded.license, excluded.reading_direction, excluded.alt_titles);
 
 -- name: RestoreFolder
 UPDATE series SET folder = $3 WHERE site = $1 AND series_id = $2 AND folder = '';

@@ -5,7 +5,7 @@
 
 -- name: WorklistOldest
 SELECT s.site, s.series_id, s.title, s.native_title, s.authors, s.description, s.url, s.status, s.tags, s.license, s.reading_direction, s.cover_sha256,
-       s.origin, s.download, s.languages, s.folder, s.last_good_read_at, s.next_poll_at, s.next_poll_reason, s.forced_poll_at, s.polled_at, s.moved_at,
+       s.origin, s.download, s.languages, s.folder, s.last_good_read_at, s.next_poll_at, s.next_poll_reason, s.forced_poll_at, s.polled_at, s.moved_at, s.alt_titles,
        f.outcome, f.failing_since, coalesce(p.url, ''), coalesce(p.because, ''), m.muted_at
 FROM (
     SELECT site, series_id, outcome, failing_since FROM poll_failures f
@@ -18,7 +18,7 @@ ORDER BY f.failing_since, f.site, f.series_id;
 
 -- name: WorklistNewest
 SELECT s.site, s.series_id, s.title, s.native_title, s.authors, s.description, s.url, s.status, s.tags, s.license, s.reading_direction, s.cover_sha256,
-       s.origin, s.download, s.languages, s.folder, s.last_good_read_at, s.next_poll_at, s.next_poll_reason, s.forced_poll_at, s.polled_at, s.moved_at,
+       s.origin, s.download, s.languages, s.folder, s.last_good_read_at, s.next_poll_at, s.next_poll_reason, s.forced_poll_at, s.polled_at, s.moved_at, s.alt_titles,
        f.outcome, f.failing_since, coalesce(p.url, ''), coalesce(p.because, ''), m.muted_at
 FROM (
     SELECT site, series_id, outcome, failing_since FROM poll_failures f
@@ -31,7 +31,7 @@ ORDER BY f.failing_since DESC, f.site, f.series_id;
 
 -- name: WorklistTitle
 SELECT s.site, s.series_id, s.title, s.native_title, s.authors, s.description, s.url, s.status, s.tags, s.license, s.reading_direction, s.cover_sha256,
-       s.origin, s.download, s.languages, s.folder, s.last_good_read_at, s.next_poll_at, s.next_poll_reason, s.forced_poll_at, s.polled_at, s.moved_at,
+       s.origin, s.download, s.languages, s.folder, s.last_good_read_at, s.next_poll_at, s.next_poll_reason, s.forced_poll_at, s.polled_at, s.moved_at, s.alt_titles,
        f.outcome, f.failing_since, coalesce(p.url, ''), coalesce(p.because, ''),
        (SELECT m.muted_at FROM worklist_mutes m WHERE m.site = f.site AND m.series_id = f.series_id)
 FROM poll_failures f JOIN series s USING (site, series_id) LEFT JOIN move_proposals p USING (site, series_id)

@@ -109,8 +109,10 @@ type Series struct {
 	Origin string `protobuf:"bytes,12,opt,name=origin,proto3" json:"origin,omitempty"`
 	// reading_direction is "ltr", "rtl", "strip" or "" when the Site does not say.
 	ReadingDirection string `protobuf:"bytes,13,opt,name=reading_direction,json=readingDirection,proto3" json:"reading_direction,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// alt_titles are its other names.
+	AltTitles     []string `protobuf:"bytes,14,rep,name=alt_titles,json=altTitles,proto3" json:"alt_titles,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Series) Reset() {
@@ -232,6 +234,13 @@ func (x *Series) GetReadingDirection() string {
 		return x.ReadingDirection
 	}
 	return ""
+}
+
+func (x *Series) GetAltTitles() []string {
+	if x != nil {
+		return x.AltTitles
+	}
+	return nil
 }
 
 // Chapter is one release of a Series as the Site lists it.
@@ -5632,7 +5641,7 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"!mangrove/scraper/v1/scraper.proto\x12\x13mangrove.scraper.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"<\n" +
 	"\tSeriesKey\x12\x12\n" +
 	"\x04site\x18\x01 \x01(\tR\x04site\x12\x1b\n" +
-	"\tseries_id\x18\x02 \x01(\tR\bseriesId\"\x86\x03\n" +
+	"\tseries_id\x18\x02 \x01(\tR\bseriesId\"\xa5\x03\n" +
 	"\x06Series\x120\n" +
 	"\x03key\x18\x01 \x01(\v2\x1e.mangrove.scraper.v1.SeriesKeyR\x03key\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12!\n" +
@@ -5647,7 +5656,9 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	" \x01(\tR\bsiteName\x12\x1b\n" +
 	"\thas_cover\x18\v \x01(\bR\bhasCover\x12\x16\n" +
 	"\x06origin\x18\f \x01(\tR\x06origin\x12+\n" +
-	"\x11reading_direction\x18\r \x01(\tR\x10readingDirection\"\xc7\x04\n" +
+	"\x11reading_direction\x18\r \x01(\tR\x10readingDirection\x12\x1d\n" +
+	"\n" +
+	"alt_titles\x18\x0e \x03(\tR\taltTitles\"\xc7\x04\n" +
 	"\aChapter\x12\x1d\n" +
 	"\n" +
 	"chapter_id\x18\x01 \x01(\tR\tchapterId\x12\x16\n" +

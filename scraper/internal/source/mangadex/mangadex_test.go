@@ -68,7 +68,7 @@ func gaps(t *testing.T, a *Adapter) sourcetest.Pages {
 func gapsReading(t *testing.T) source.Reading {
 	t.Helper()
 	want := source.Reading{Validators: source.Validators{ETag: `"x"`}, Series: source.Series{
-		ID: gapsID, Title: "Lantern Street", NativeTitle: "灯籠通り", URL: "https://mangadex.org/title/" + gapsID, Status: "ongoing", Direction: "rtl",
+		ID: gapsID, Title: "Lantern Street", NativeTitle: "灯籠通り", AltTitles: []string{"Lantern Street, the Guild Years", "Улица фонарей"}, URL: "https://mangadex.org/title/" + gapsID, Status: "ongoing", Direction: "rtl",
 		Description: "A guild of reviewers travels from inn to inn. (Text replaced; structure as recorded.)", Tags: []string{"Monsters", "Comedy", "Adventure"},
 		License: "Read from MangaDex, mangadex.org.",
 	}}

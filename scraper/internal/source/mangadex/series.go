@@ -74,6 +74,7 @@ func (a *Adapter) series(subject string, e entity) (source.Series, error) {
 	if s.NativeTitle = oneLine(native(e)); s.NativeTitle == s.Title {
 		s.NativeTitle = ""
 	}
+	s.AltTitles = others(e, s)
 	for _, tag := range at.Tags {
 		if name := oneLine(a.choose(tag.Attributes.Name)); name != "" {
 			s.Tags = append(s.Tags, name)
@@ -116,6 +117,22 @@ func (a *Adapter) title(e entity) string {
 		}
 	}
 	return ""
+}
+
+// mostTitles bounds the other names of a title.
+const mostTitles = 50
+
+// others are the names of a title besides the two that s has.
+func others(e entity, s source.Series) (out []string) {
+	for _, m := range append([]localized{e.Attributes.Title}, e.Attributes.AltTitles...) {
+		for _, l := range slices.Sorted(maps.Keys(m)) {
+			name := oneLine(m[l])
+			if name != "" && name != s.Title && name != s.NativeTitle && !slices.Contains(out, name) && len(out) < mostTitles {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
 }
 
 // native is the title in the language it was made in.
