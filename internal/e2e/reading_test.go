@@ -466,7 +466,12 @@ func (m *mangrove) readsWithTheReaderGone(v *visitor, href string) {
 	}
 	m.start()
 	m.serving()
-	v.open("/")
+	// The worker gives a busy machine a few seconds, and shows what is kept meanwhile.
+	m.eventually("the reader is back", func() (bool, string) {
+		v.open("/")
+		back, err := v.ask(`() => document.querySelector('h1')?.textContent !== 'Mangrove cannot be reached'`)
+		return err == nil && back.Bool(), "still what is kept"
+	})
 	v.saved(href + "?page=" + at)
 	v.open("/me")
 	v.tap(`form[action="/sign-out"] button`)

@@ -166,7 +166,7 @@ func (v *visitor) ok(what string, err error) {
 
 // picture saves what the window shows and prints its words.
 func (v *visitor) picture() {
-	page := v.page.Timeout(10 * time.Second)
+	page := v.page.Timeout(40 * time.Second)
 	defer page.CancelTimeout()
 	if info, err := page.Info(); err == nil {
 		v.t.Logf("%s is at %s", v.name, info.URL)
