@@ -145,6 +145,12 @@ func (o *observer) files() (map[string]bool, error) {
 			return fs.SkipDir
 		case d.IsDir() || strings.HasPrefix(d.Name(), "."):
 			return nil
+		case d.Name() == "mangrove.json":
+			// No chapter: what is known of the Series, and never half of it.
+			if data, err := os.ReadFile(path); err == nil && !json.Valid(data) {
+				o.complain("%s is half written", path)
+			}
+			return nil
 		}
 		rel, err := filepath.Rel(o.w.library, path)
 		if err != nil {
