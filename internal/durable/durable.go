@@ -26,11 +26,17 @@ import (
 // power loss whole; before, the old file (or none) stands. Failures are of
 // class storage.
 func WriteFile(path string, data []byte, perm fs.FileMode) error {
-	tmp, err := writeTemp(path, data, perm, true)
-	if err != nil {
+	return WriteFileBy(besides(path), path, data, perm)
+}
+
+// WriteFileBy is WriteFile where what is half written lies at pending, on the same
+// file system, and what stood there is taken away: for a folder in which nobody is
+// to see it.
+func WriteFileBy(pending, path string, data []byte, perm fs.FileMode) error {
+	if err := writePending(pending, data, perm, true); err != nil {
 		return err
 	}
-	if err := Rename(tmp, path); err != nil {
+	if err := Rename(pending, path); err != nil {
 		return err
 	}
 	return SyncDir(filepath.Dir(path))
@@ -40,22 +46,26 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 // process must leave whole but that may be lost with the machine, such as a
 // checkpoint that is revalidated before it is believed.
 func ReplaceFile(path string, data []byte, perm fs.FileMode) error {
-	tmp, err := writeTemp(path, data, perm, false)
-	if err != nil {
+	tmp := besides(path)
+	if err := writePending(tmp, data, perm, false); err != nil {
 		return err
 	}
 	return Rename(tmp, path)
 }
 
-// writeTemp makes the file that takes path's place. Its mode is perm less what the
-// operator's umask takes away.
-func writeTemp(path string, data []byte, perm fs.FileMode, sync bool) (name string, err error) {
-	name = filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp-"+rand.Text())
+// besides names the file that takes path's place, in its folder.
+func besides(path string) string {
+	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp-"+rand.Text())
+}
+
+// writePending makes a file that is to take another's place. Its mode is perm less
+// what the operator's umask takes away.
+func writePending(name string, data []byte, perm fs.FileMode, sync bool) error {
 	f, err := CreatePending(name, perm)
 	if err != nil {
-		return "", err
+		return err
 	}
-	return name, fill(f, data, sync)
+	return fill(f, data, sync)
 }
 
 // WritePending makes path a new file that holds data, without any sync: for one

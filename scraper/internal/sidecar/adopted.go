@@ -1,13 +1,11 @@
 package sidecar
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"io/fs"
 	"path/filepath"
 
-	"mangrove/internal/fault"
 	"mangrove/scraper/internal/source"
 )
 
@@ -48,22 +46,11 @@ type Adopted struct {
 // was and nothing is, no file is made.
 func KeepAdopted(library string, a Adopted) error {
 	a.Version = version
-	path := filepath.Join(library, hidden, adoptedName)
-	before, err := read(path, maxAdopted)
+	before, err := read(filepath.Join(library, hidden, adoptedName), maxAdopted)
 	if errors.Is(err, fs.ErrNotExist) && len(a.Files) == 0 {
 		return nil
 	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", " ")
-	if err := enc.Encode(a); err != nil {
-		return fault.New(fault.Unknown, "write", path, err)
-	}
-	if bytes.Equal(before, out.Bytes()) {
-		return nil
-	}
-	return put(library, hidden, adoptedName, out.Bytes())
+	return put(library, hidden, adoptedName, before, a, " ")
 }
 
 // LoadAdopted reads it; ok is false when there is none that can be believed.

@@ -109,47 +109,30 @@ func Keep(library, folder string, s Sidecar, files func() (map[string]string, er
 			return err
 		}
 	}
+	return put(library, folder, Name, before, s, "  ")
+}
+
+// put gives a folder a file of that name that a person can read, unless before, what
+// stands there, says the same. What is half written lies with the stages, where
+// nobody looks, and is written over by the next one.
+func put(library, folder, name string, before []byte, content any, indent string) error {
+	path := filepath.Join(library, filepath.FromSlash(folder), name)
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(s); err != nil {
+	enc.SetIndent("", indent)
+	if err := enc.Encode(content); err != nil {
 		return fault.New(fault.Unknown, "write", path, err)
 	}
 	if bytes.Equal(before, out.Bytes()) {
 		return nil
 	}
-	return put(library, folder, Name, out.Bytes())
-}
-
-// put gives a folder a file of that name. What is half written lies with the stages,
-// where nobody looks, and is written over by the next one.
-func put(library, folder, name string, data []byte) error {
 	if err := durable.MakeFolders(library, hidden); err != nil {
 		return err
 	}
 	sum := sha256.Sum256([]byte(folder))
 	pending := filepath.Join(library, hidden, "sidecar-"+hex.EncodeToString(sum[:12])+".part")
-	f, err := durable.CreatePending(pending, 0o666)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = durable.Sync(f)
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		_ = os.Remove(pending)
-		return durable.Classify("write", pending, err)
-	}
-	dir := filepath.Join(library, filepath.FromSlash(folder))
-	if err := durable.Rename(pending, filepath.Join(dir, name)); err != nil {
-		return err
-	}
-	return durable.SyncDir(dir)
+	return durable.WriteFileBy(pending, path, out.Bytes(), 0o666)
 }
 
 // Load reads the sidecar in a Series' folder; ok is false when there is none that
