@@ -20,8 +20,9 @@ import (
 	"mangrove/internal/config"
 )
 
-// patience bounds every wait for something that must happen.
-const patience = 60 * time.Second
+// patience bounds every wait for something that must happen, on a machine that has
+// much else to do as well.
+const patience = 2 * time.Minute
 
 // mangrove is one installation: a data folder, its settings and the supervisor
 // that runs on it.

@@ -333,7 +333,7 @@ func (v *visitor) readsAStrip(href string) {
 	v.begin(href)
 	v.press('s')
 	v.says("it is a strip", `() => document.querySelectorAll('.strip-pages .slot').length === 12`)
-	got := v.until("the strip was scrolled from end to end", `async () => {
+	got, err := v.askFor(patience, `async () => {
 		const shifts = [];
 		const seen = new PerformanceObserver((list) => { for (const e of list.getEntries()) for (const s of e.sources) if (s.node?.closest?.('#stage')) shifts.push((s.node.className || s.node.nodeName) + ' ' + e.value + ' ' + JSON.stringify([s.previousRect, s.currentRect])); });
 		seen.observe({ type: 'layout-shift' });
@@ -354,6 +354,7 @@ func (v *visitor) readsAStrip(href string) {
 		const gap = Math.max(...slots.slice(1).map((r, i) => Math.abs(r.top - slots[i].bottom)));
 		return { most, grown, shown, gap, shifts, height, painted, largest };
 	}`)
+	v.ok("scroll the strip from end to end", err)
 	if n := got.Get("most").Int(); n < 1 || n > 5 {
 		v.t.Errorf("up to %d pages of 64 MB are live at once, want at most 5", n)
 	}
@@ -386,7 +387,7 @@ func (v *visitor) readsAStrip(href string) {
 	}
 	v.says("the last page seen marks it read", `async (href) => (await (await fetch(href)).text()).includes('&#34;finished&#34;:true')`, href)
 	v.press(input.Home)
-	_, err := v.ask(`() => document.querySelector('[name=gap][value=wide]').click()`)
+	_, err = v.ask(`() => document.querySelector('[name=gap][value=wide]').click()`)
 	v.ok("ask for a gap", err)
 	v.says("a gap stands between the pages", `() => {
 		const [a, b] = [...document.querySelectorAll('.slot')].map((s) => s.getBoundingClientRect());

@@ -202,7 +202,13 @@ func (v *visitor) open(path string) {
 
 // ask evaluates a function in the page as it is now.
 func (v *visitor) ask(js string, args ...any) (gson.JSON, error) {
-	page := v.page.Timeout(10 * time.Second)
+	return v.askFor(10*time.Second, js, args...)
+}
+
+// askFor evaluates a function that takes its time, once: one that is given up is
+// not stopped in the page, and a second beside it would make both slower still.
+func (v *visitor) askFor(most time.Duration, js string, args ...any) (gson.JSON, error) {
+	page := v.page.Timeout(most)
 	defer page.CancelTimeout()
 	answer, err := page.Eval(js, args...)
 	if err != nil {
