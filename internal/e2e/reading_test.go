@@ -70,6 +70,8 @@ func TestReadingView(t *testing.T) {
 	ada.readsPairs(books["1"])
 	ada.readsKeys()
 	ada.zooms()
+	// What is offered on the phone is what was saved when it opens the chapter.
+	ada.saved(books["1"] + "?page=5")
 	bea := m.visit("phone", phone)
 	bea.signIn()
 	bea.readsWithAFinger(books["1"])
