@@ -50,7 +50,8 @@ func TestTenTabs(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := time.Now()
-		tab = tab.Timeout(5 * time.Second)
+		// A tab that waits for a connection waits for ever.
+		tab = tab.Timeout(patience)
 		if err := tab.Navigate(m.url([]string{"/library", "/worklist", "/lanes", "/"}[i%4])); err != nil {
 			t.Fatalf("tab %d: %v after %v", i, err, time.Since(at))
 		}
