@@ -1,5 +1,8 @@
 # Mangrove. `make help` lists what can be done.
 ROOT := $(CURDIR)
+# What fails on the left of a pipe has failed.
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
 BIN := $(ROOT)/bin
 TOOLS := $(ROOT)/.bin
 MODULES := internal migrations proto reader scraper supervisor
@@ -13,7 +16,7 @@ TAGS := nodynamic
 CLUSTER := go run mangrove/internal/pgtest/cluster --
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test bench faults screenshots nightly fuzz vet generate gen-check lint fence tidy tools clean goversion
+.PHONY: help build run test bench faults screenshots nightly webkit fuzz vet generate gen-check lint fence tidy tools clean goversion
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -52,6 +55,10 @@ faults: goversion ## Kill the scraper at every step, let its disk fail; print a 
 	@mkdir -p $(ROOT)/build
 	$(CLUSTER) go test -tags "$(TAGS) faults" -count=1 -timeout 900s -parallel 6 -v ./scraper/internal/faults > $(ROOT)/build/faults.log; \
 	status=$$?; grep -vE "^ *=== " $(ROOT)/build/faults.log; exit $$status
+
+webkit: goversion ## Read an evening in WebKit, the engine of every browser on an iPhone
+	@deploy/install.sh --webkit
+	$(CLUSTER) go test -tags "$(TAGS) webkit" -count=1 -timeout 900s -run TestWebKit ./internal/e2e
 
 fuzz: goversion ## Run every fuzz target for a minute
 	deploy/fuzz.sh

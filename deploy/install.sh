@@ -1,7 +1,8 @@
 #!/bin/bash
 # Makes sure of the PostgreSQL server programs (14 or newer) on Debian and
 # Ubuntu, without a default cluster being made or started. With --test also of
-# Chromium, xmllint, systemd-analyze, fish and zsh, which only `make test` needs. Does nothing when all is there.
+# Chromium, xmllint, systemd-analyze, fish and zsh, which only `make test` needs,
+# with --webkit of WebKit, which `make webkit` needs. Does nothing when all is there.
 set -eu
 
 packages=()
@@ -29,8 +30,12 @@ case "${1:-}" in
 	command -v fish >/dev/null 2>&1 || packages+=(fish)
 	command -v zsh >/dev/null 2>&1 || packages+=(zsh)
 	;;
+--webkit)
+	command -v WebKitWebDriver >/dev/null 2>&1 || packages+=(webkit2gtk-driver)
+	command -v xvfb-run >/dev/null 2>&1 || packages+=(xvfb xauth)
+	;;
 *)
-	echo "install.sh: $1 is unknown; give --test or nothing" >&2
+	echo "install.sh: $1 is unknown; give --test, --webkit or nothing" >&2
 	exit 1
 	;;
 esac
