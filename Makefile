@@ -39,6 +39,7 @@ test: goversion ## Everything that decides whether a change is good
 	$(CLUSTER) go test -tags $(TAGS) -shuffle=on -count=1 -timeout 900s ./internal/e2e
 
 bench: goversion build ## Measure all three programs; print a table and write build/bench.json
+	@deploy/install.sh --bench
 	$(CLUSTER) go test -tags "$(TAGS) bench" -count=1 -timeout 900s -v ./scraper/internal/bench | grep -v "^=== "
 	$(CLUSTER) go test -tags "$(TAGS) bench" -count=1 -timeout 900s -v ./supervisor/internal/bench | grep -v "^=== "
 	$(CLUSTER) go test -tags "$(TAGS) bench" -count=1 -timeout 900s -v ./reader/internal/bench | grep -v "^=== "

@@ -2,7 +2,8 @@
 # Makes sure of the PostgreSQL server programs (14 or newer) on Debian and
 # Ubuntu, without a default cluster being made or started. With --test also of
 # Chromium, xmllint, systemd-analyze, fish and zsh, which only `make test` needs,
-# with --webkit of WebKit, which `make webkit` needs. Does nothing when all is there.
+# with --webkit of WebKit, which `make webkit` needs, and with --bench of those that `make
+# bench` measures itself beside: nginx, runit and supervisord. Does nothing when all is there.
 set -eu
 
 packages=()
@@ -34,8 +35,15 @@ case "${1:-}" in
 	command -v WebKitWebDriver >/dev/null 2>&1 || packages+=(webkit2gtk-driver)
 	command -v xvfb-run >/dev/null 2>&1 || packages+=(xvfb xauth)
 	;;
+--bench)
+	command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 || packages+=(chromium)
+	command -v cc >/dev/null 2>&1 || packages+=(gcc libc6-dev)
+	[ -x /usr/sbin/nginx ] || command -v nginx >/dev/null 2>&1 || packages+=(nginx-light)
+	command -v runsv >/dev/null 2>&1 || packages+=(runit)
+	command -v supervisord >/dev/null 2>&1 || packages+=(supervisor)
+	;;
 *)
-	echo "install.sh: $1 is unknown; give --test, --webkit or nothing" >&2
+	echo "install.sh: $1 is unknown; give --test, --webkit, --bench or nothing" >&2
 	exit 1
 	;;
 esac
