@@ -43,8 +43,13 @@ func TestPagesAreInTheBrowsersLanguage(t *testing.T) {
 		{"de", "/nowhere", "de", []string{"Diese Seite gibt es nicht"}}, {"ar", "/nowhere", "ar", []string{"لا توجد صفحة كهذه"}},
 		{"de", "/me", "de", []string{"Passwort ändern", "Wie der Browser sagt", "Deutsch", "العربية"}},
 		{"de", "/offline", "de", []string{"Mangrove ist nicht erreichbar"}},
-		// What is English only says so.
-		{"ar", "/incidents", "ar", []string{`id="main" lang="en" dir="ltr"`, "المسارات"}}, {"", "/incidents", "en", []string{`id="main">`}},
+
+		// Those who run Mangrove are answered in their language, too.
+		{"de", "/settings/scraper", "de", []string{"<h1>Scraper</h1>", "Wartet auf dich", "Nächtliche Suche", "Alle Downloads stoppen"}}, {"ar", "/settings/scraper", "ar", []string{"<h1>الجالب</h1>", "البحث الليلي"}},
+		{"de", "/incidents", "de", []string{"<h1>Vorfälle</h1>", "Nichts wartet auf jemanden"}}, {"ar", "/incidents", "ar", []string{"<h1>الحوادث</h1>", `id="main">`}},
+		{"de", "/settings/health", "de", []string{"<h1>Zustand der Dienste</h1>", "Was der Scraper meldet"}}, {"ar", "/settings/health", "ar", []string{"<h1>صحة الخدمات</h1>"}},
+		{"de", "/settings/notifications", "de", []string{"<h1>Benachrichtigungen</h1>", "Ein Dienst ist stillgelegt"}}, {"ar", "/settings/notifications", "ar", []string{"<h1>الإشعارات</h1>"}},
+		{"de", "/settings/scraper/unreadable", "de", []string{"Jede Datei lässt sich lesen."}}, {"ar", "/settings/scraper/unreadable", "ar", []string{"كل الملفات تُقرأ."}},
 	} {
 		resp, body := s.in(mo, tt.page, tt.accept)
 		direction := map[bool]string{true: "rtl", false: "ltr"}[tt.lang == "ar"]
