@@ -145,7 +145,7 @@ func forPrograms() []string {
 // a sentence does, or carries one on. What is typed, what is markup and what is only
 // compared is none.
 func sentencesOf(file *ast.File) (found []string) {
-	sentence := regexp.MustCompile(`(^|[.;:,] )\p{Lu}\p{Ll}+( |$|[.:,])|^ \p{Ll}+|\pL{2,} \pL{2,}.*[.!?]$|[^.][.!?] $|^\pL{2,},?( \pL{2,})+$`)
+	sentence := regexp.MustCompile(`(^|[.;:,] )\p{Lu}\p{Ll}+( |$|[.:,])|^ \p{Ll}+|\pL{2,} \pL{2,}.*[.!?]$|[^.][.!?] $|^\pL+[,:;]?( \pL+[,:;]?)+$|%[sd] \p{Ll}{2,}`)
 	var walk func(n ast.Node) bool
 	all := func(list []ast.Expr) {
 		for _, e := range list {
@@ -213,6 +213,7 @@ func TestSentencesInGo(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]string{
 		`t.T("Saved.")`: "", `"Saved."`: "Saved.", `t.T("%s is queued", name+" again")`: " again", `name + " is queued."`: " is queued.", `pill{"check", "Serving", "ok", state}`: "Serving", `t.T("Saved" + more)`: "a key that is put together",
+		`func() string { return "a download is under way" }`: "a download is under way", `fmt.Sprintf("%d of them", n)`: "%d of them", `fmt.Sprintf("%d kB", n)`: "",
 		`s.Log.Warn("a page could not be made")`: "", `kind == "Not understood"`: "", `"mangrove restart " + name`: "", `tongue{}.clock(at, now)`: "tongue{}", `map[string]any{"Since": since}`: "", `row.Meta + ". Has no password"`: ". Has no password",
 		`func() string { switch x { case "Done": return t.T("Done"); case "x": return "It is done." }; return "" }`: "It is done.",
 	} {
