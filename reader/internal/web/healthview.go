@@ -130,7 +130,7 @@ func (t tongue) scraperSays(v *healthView, p scraperclient.Presence, r *scraperR
 		v.Figures = []figure{
 			{t.T("Downloading"), t.number(st.DownloadsRunning), cmp.Or(some(st.JobsOutstanding, t.T("of %d under way", st.JobsOutstanding)), t.T("nothing waits")), nil},
 			{t.T("Waiting for you"), t.number(st.JobsReady), cmp.Or(some(st.JobsReady, t.T("ready to start")), t.T("nothing")), nil},
-			{t.T("Quarantined"), t.number(st.JobsQuarantined), cmp.Or(some(st.JobsQuarantined, t.T("set aside")), t.T("nothing")), nil},
+			{t.T("Quarantined"), t.number(st.JobsQuarantined), cmp.Or(some(st.JobsQuarantined, t.T("set aside")), t.T("none")), nil},
 			{t.T("Failing Series"), t.number(st.SeriesFailing), cmp.Or(some(st.SeriesMuted, t.T("%d of them muted", st.SeriesMuted)), some(st.SeriesFailing, t.T("see the Worklist")), t.T("none")), nil},
 		}
 	}

@@ -117,7 +117,7 @@ func (k queueKnown) tiles(now time.Time) []figure {
 		{Name: t.T("Downloading"), Figure: t.number(running.Jobs), Note: t.T("on none of %d Sites", len(k.sites))},
 		{Name: t.T("Waiting for you"), Figure: t.number(ready.Jobs), Note: cmp.Or(some(ready.Jobs, t.T("%d chapters", ready.Chapters)), t.T("nothing"))},
 		{Name: t.T("In the queue"), Figure: t.number(waiting.Jobs), Note: cmp.Or(k.soonest(now), some(waiting.Jobs, t.T("%d chapters", waiting.Chapters)), t.T("nothing"))},
-		{Name: t.T("Quarantined"), Figure: t.number(aside.Jobs), Note: cmp.Or(some(aside.Jobs, t.T("need a person", aside.Jobs)), t.T("nothing"))},
+		{Name: t.T("Quarantined"), Figure: t.number(aside.Jobs), Note: cmp.Or(some(aside.Jobs, t.T("need a person", aside.Jobs)), t.T("none"))},
 		t.libraryTile(k.library, now),
 	}
 	if busy > 0 {

@@ -246,7 +246,7 @@ func TestTheOperatorsPagesInOtherLanguages(t *testing.T) {
 		{"de", "/incidents", []string{"Seitenliste nicht verstanden", `<span lang="en" dir="auto">no list in the page</span>`, "Pepper, Kapitel 91 · Sample"}},
 		{"de", "/incidents/1043", []string{"Vorfall 1.043", "ganz, 1 Geheimnis entfernt", "1 Antwort davor", "Auftrag 7781 ist in Quarantäne", "Sample ist angehalten: zwei Downloads", "38 kB, geeignet für einen Fehlerbericht", `<pre class="evidence" lang="en" dir="ltr"`}},
 		{"ar", "/incidents/1043", []string{"الحادثة 1,043", "المهمة 7781 في الحجر", "وسم كمعالَجة"}},
-		{"de", "/settings/health", []string{"Der Scraper ist binnen einer Stunde 3-mal abgebrochen und wartet auf dich.", "Exit-Code 2", "keiner von 3 übrig, einer wieder um ", "noch 0 von 3 Ausfällen in dieser Stunde frei", "<code>mangrove reset-budget scraper</code>", `lang="en" dir="ltr" tabindex="0"`}},
+		{"de", "/settings/health", []string{"Der Scraper ist binnen einer Stunde 3-mal abgebrochen und wartet auf dich.", "Exit-Code 2", "keiner von 3 übrig, einer wieder: ", "noch 0 von 3 Ausfällen in dieser Stunde frei", "<code>mangrove reset-budget scraper</code>", `lang="en" dir="ltr" tabindex="0"`}},
 		{"ar", "/settings/health", []string{"الجالب: 3 توقفات مفاجئة خلال ساعة", "رمز الخروج 2", "تحتاج إلى إصلاح"}},
 	} {
 		_, body := s.in(mo, tt.page, tt.accept)
