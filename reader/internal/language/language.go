@@ -22,6 +22,7 @@ import (
 	"golang.org/x/text/language/display"
 	"golang.org/x/text/message"
 	"golang.org/x/text/message/catalog"
+	"golang.org/x/text/number"
 )
 
 //go:embed messages/*.json
@@ -249,6 +250,11 @@ func (p *Printer) T(key string, arguments ...any) string {
 		return key
 	}
 	return p.printer.Sprintf(key, arguments...)
+}
+
+// Decimal words a number with at least and at most so many digits behind the point.
+func (p *Printer) Decimal(x float64, least, most int) string {
+	return p.printer.Sprint(number.Decimal(x, number.MinFractionDigits(least), number.MaxFractionDigits(most)))
 }
 
 // Tag is the language's own tag, for the lang of a page.

@@ -56,14 +56,15 @@ type Destination struct {
 	Tries int
 }
 
-// Service is the part of an address that may be shown: what it is and where.
-func (d Destination) Service() string {
+// Service is the part of an address that may be shown: what it is, and where; "" for a
+// part that may not.
+func (d Destination) Service() (name, host string) {
 	scheme, rest, ok := strings.Cut(d.Address, "://")
 	if !ok {
-		return ""
+		return "", ""
 	}
-	name, _, _ := strings.Cut(scheme, "+")
-	host := rest
+	name, _, _ = strings.Cut(scheme, "+")
+	host = rest
 	if i := strings.IndexAny(host, "/?#"); i >= 0 {
 		host = host[:i]
 	}
@@ -72,9 +73,9 @@ func (d Destination) Service() string {
 	}
 	if !named(host) {
 		// Some services write a token where others write their host.
-		return name
+		return name, ""
 	}
-	return name + " at " + host
+	return name, host
 }
 
 // named reports whether host looks like the name or address of a machine.

@@ -94,7 +94,7 @@ func (s *Server) favicon(w http.ResponseWriter, _ *http.Request) error {
 
 // manifest lets a phone or a computer install Mangrove.
 func (s *Server) manifest(w http.ResponseWriter, r *http.Request) error {
-	base := basePath(r)
+	base, say := basePath(r), s.say(r.Context())
 	type icon struct {
 		Src     string `json:"src"`
 		Sizes   string `json:"sizes"`
@@ -118,7 +118,7 @@ func (s *Server) manifest(w http.ResponseWriter, r *http.Request) error {
 		Shortcuts  []shortcut `json:"shortcuts"`
 	}{
 		ID: base + "/", Name: "Mangrove", ShortName: "Mangrove", StartURL: base + "/", Scope: base + "/", Display: "standalone", Background: "#0e1312", Theme: "#0b3a2f",
-		Shortcuts: []shortcut{{"Library", base + "/library"}, {"On this device", base + "/saved"}},
+		Shortcuts: []shortcut{{say.T("Library"), base + "/library"}, {say.T("On this device"), base + "/saved"}},
 	}
 	for _, i := range []struct{ file, sizes, purpose string }{
 		{"mark.svg", "any", "any"}, {"icon-192.png", "192x192", "any"}, {"icon-512.png", "512x512", "any"}, {"icon-maskable.png", "512x512", "maskable"},
@@ -128,5 +128,6 @@ func (s *Server) manifest(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Content-Type", "application/manifest+json")
 	w.Header().Set("Cache-Control", "no-cache")
+	w.Header().Add("Vary", "Accept-Language")
 	return json.NewEncoder(w).Encode(m)
 }

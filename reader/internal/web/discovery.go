@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -24,45 +23,45 @@ type discoveryView struct {
 type discoverySkip struct{ Name, Href, Why, JobHref string }
 
 // lastDiscovery words the newest discovery; nil before the first.
-func lastDiscovery(d *scraperclient.Discovery, now time.Time) *discoveryView {
+func (t tongue) lastDiscovery(d *scraperclient.Discovery, now time.Time) *discoveryView {
 	if d == nil {
 		return nil
 	}
 	v := &discoveryView{}
-	at := "Last looked " + dated(d.Started, now)
+	at := t.dated(d.Started, now)
 	switch {
 	case d.End == "no_inventory":
-		v.Text = at + ", in vain: what the library holds could not be seen. It looks again the next night."
+		v.Text = t.T("Last looked %s, in vain: what the library holds could not be seen. It looks again the next night.", at)
 	case d.End == "stopped":
-		v.Text = at + ", and was stopped before it was through."
+		v.Text = t.T("Last looked %s, and was stopped before it was through.", at)
 	case d.LookedAt == 0:
-		v.Text = at + ": nothing is lacking."
+		v.Text = t.T("Last looked %s: nothing is lacking.", at)
 	default:
-		v.Text = fmt.Sprintf("%s: %s lacking chapters, %s asked for.", at, count(d.LookedAt, "Series is", "Series are"), count(d.Requested, "download", "downloads"))
+		v.Text = t.T("Last looked %s: %s, %s.", at, t.T("%d Series are lacking chapters", d.LookedAt), t.T("%d downloads asked for", d.Requested))
 	}
 	for _, k := range d.Skips {
-		s := discoverySkip{Name: cmp.Or(k.Series.Title, k.Series.SeriesID), Href: siteAddress(k.Series.Key), Why: skipWords(k.Why)}
+		s := discoverySkip{Name: cmp.Or(k.Series.Title, k.Series.SeriesID), Href: siteAddress(k.Series.Key), Why: t.skipWords(k.Why)}
 		if k.JobID != 0 {
 			s.JobHref = jobAddress(k.JobID)
 		}
 		v.Skips = append(v.Skips, s)
 	}
 	if left := d.Skipped - len(v.Skips); left > 0 {
-		v.More = "and " + count(left, "other", "others")
+		v.More = t.T("and %d others", left)
 	}
 	return v
 }
 
-func skipWords(why string) string {
+func (t tongue) skipWords(why string) string {
 	switch why {
 	case "outstanding":
-		return "a download is under way"
+		return t.T("a download is under way")
 	case "unavailable":
-		return "its title was unavailable; Retry asks again"
+		return t.T("its title was unavailable; Retry asks again")
 	case "quarantined":
-		return "its download was set aside and waits for you"
+		return t.T("its download was set aside and waits for you")
 	}
-	return "it could not be looked at"
+	return t.T("it could not be looked at")
 }
 
 // mostFloor is the largest floor of free space a field takes, in megabytes.

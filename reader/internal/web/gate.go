@@ -29,7 +29,7 @@ type gatePage struct {
 
 func (s *Server) gate(r *http.Request, title string) gatePage {
 	p := gatePage{Title: title, Theme: theme(r), PlainHTTP: s.plainHTTP(r)}
-	s.nameIssuer(&p)
+	s.nameIssuer(s.say(r.Context()), &p)
 	return p
 }
 

@@ -70,7 +70,7 @@ func (s *Server) knownHost(next http.Handler) http.Handler {
 		if !allowedHost(r.Host, s.Hosts) {
 			pageHeaders(w.Header(), r)
 			s.plain(w, http.StatusMisdirectedRequest,
-				"Mangrove does not answer to this name. Add it to MANGROVE_HOSTS, or use the machine's address.")
+				s.say(s.asked(r).Context()).T("Mangrove does not answer to this name. Add it to MANGROVE_HOSTS, or use the machine's address."))
 			return
 		}
 		next.ServeHTTP(w, r)

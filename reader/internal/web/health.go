@@ -38,7 +38,7 @@ func (s *Server) healthPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v.Frame = s.frame(r, "Service health", "health")
+	v.Frame = s.frame(r, s.say(r.Context()).T("Service health"), "health")
 	v.Live = "/events?view=health"
 	s.render(w, r, http.StatusOK, "health", v)
 	return nil
@@ -46,7 +46,7 @@ func (s *Server) healthPage(w http.ResponseWriter, r *http.Request) error {
 
 // healthView asks both. Neither answering is a view too.
 func (s *Server) healthView(ctx context.Context) (healthView, error) {
-	now := time.Now()
+	now, say := time.Now(), s.say(ctx)
 	supervisor, err := s.Standing()
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -58,11 +58,11 @@ func (s *Server) healthView(ctx context.Context) (healthView, error) {
 	switch {
 	case err == nil:
 		s.lastReport.Store(&report)
-		return healthOf(supervisor, s.Scraper.Presence(), &report, now), nil
+		return say.healthOf(supervisor, s.Scraper.Presence(), &report, now), nil
 	case unanswered(err):
 		p := s.Scraper.Presence()
 		p.Away = true
-		return healthOf(supervisor, p, s.lastReport.Load(), now), nil
+		return say.healthOf(supervisor, p, s.lastReport.Load(), now), nil
 	}
 	return healthView{}, err
 }

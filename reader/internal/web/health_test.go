@@ -39,14 +39,14 @@ func TestHealthShowsWhatIsParkedAndWhatMayBeDone(t *testing.T) {
 		t.Fatal(resp.StatusCode)
 	}
 	from := report.Services[1].FreesAt.Local().Format("15:04")
-	has(t, body, "<h1>Service health</h1>", "Reading works. Downloads and following have stopped since ", "because the scraper ended three times within an hour and waits for you.",
+	has(t, body, "<h1>Service health</h1>", "Reading works. Downloads and following have stopped since ", ". The scraper ended 3 times within an hour and waits for you.",
 		"Repair required", `<span class="exact">repair-required</span>`, "0 of 3 failures left in this hour", "none of 3 left, one again at ", "panic: &lt;b&gt;index&lt;/b&gt; out of range [14]",
 		"A restart is allowed from "+from, "<code>mangrove restart scraper</code>", "from "+from+", in ", "<code>mangrove reset-budget scraper</code>", "now, deliberately",
 		"What the supervisor sees", "What the scraper reports", "Page list not understood", `href="/incidents/7"`, "1 waits for a person", `aria-current="page">Health</a>`)
 	hasNot(t, body, "is not heard", "unreachable", "<b>index", "<form method=\"post\" action=\"/settings/health")
 	// The parked one comes first, and neither list holds the other's.
 	services, scraper, _ := strings.Cut(body, `id="health-scraper"`)
-	if i, j := strings.Index(services, "<h3>scraper</h3>"), strings.Index(services, "<h3>reader</h3>"); i < 0 || j < i {
+	if i, j := strings.Index(services, "<h3 lang=\"en\" dir=\"ltr\">scraper</h3>"), strings.Index(services, "<h3 lang=\"en\" dir=\"ltr\">reader</h3>"); i < 0 || j < i {
 		t.Errorf("scraper at %d, reader at %d", i, j)
 	}
 	hasNot(t, scraper, "panic", "budget")
@@ -97,8 +97,8 @@ func TestAParkedServiceIsParkedSinceItsLastFailure(t *testing.T) {
 	now := time.Date(2026, 8, 12, 14, 26, 0, 0, time.Local)
 	report := parked(now)
 	report.Services[1].Since = now.Add(-time.Minute)
-	v := healthOf(report, scraperclient.Presence{}, nil, now)
-	if !strings.Contains(v.Whole, "since 14:02,") || v.Services[0].Facts[0] != (laneFact{Name: "Parked", Text: "14:02, 24 min ago"}) {
+	v := english.healthOf(report, scraperclient.Presence{}, nil, now)
+	if !strings.Contains(v.Whole, "since 14:02. ") || v.Services[0].Facts[0] != (laneFact{Name: "Parked", Text: "14:02, 24 min ago"}) {
 		t.Errorf("%q, %+v", v.Whole, v.Services[0].Facts)
 	}
 }
@@ -110,7 +110,7 @@ func TestEveryStateOfAServiceIsWorded(t *testing.T) {
 	seen := map[string]string{}
 	for _, state := range []string{"starting", "serving", "backing-off", "waiting", "blocked", "repair-required", "stopping", "stopped"} {
 		one := standing.Service{Name: "scraper", State: state, Since: now, Reason: "the schema is newer", NextStart: standing.Moment(now.Add(time.Second))}
-		v := healthOf(standing.Report{At: now, Limit: 3, Services: []standing.Service{one}}, scraperclient.Presence{}, nil, now)
+		v := english.healthOf(standing.Report{At: now, Limit: 3, Services: []standing.Service{one}}, scraperclient.Presence{}, nil, now)
 		if seen[v.Whole] != "" || v.Services[0].State.Word == state || (state == "serving") != (v.Tone == "ok") {
 			t.Errorf("%s: %q as %s, %+v", state, v.Whole, seen[v.Whole], v.Services[0].State)
 		}

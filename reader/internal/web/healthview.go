@@ -2,8 +2,9 @@ package web
 
 import (
 	"cmp"
-	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,8 +18,9 @@ const heardWithin = 3 * standing.Every
 // healthView is how the services stand, in words: two lists with their own clocks.
 type healthView struct {
 	Frame
-	// Whole is the one sentence, Tone its tone.
-	Whole, Tone string
+	// Whole is the one sentence, Tone its tone; WholeWhy is the reason that ends it,
+	// in the words of whoever gave it, "" without one.
+	Whole, Tone, WholeWhy string
 	// Heard says of when the supervisor's word is; Silent that it is an old one, and
 	// Never that there is none.
 	Heard         string
@@ -44,18 +46,28 @@ type serviceRow struct {
 	ID, Name string
 	State    pill
 	Facts    []laneFact
-	// Budget is one mark a failure that parks it: true is spent.
-	Budget     []bool
-	BudgetText string
-	Exits      []exitRow
-	Next       *nextStep
+	// Why is why it waits or is blocked, nil for neither.
+	Why *remark
+	// Budget is one mark a failure that parks it: true is spent. Spent says the same
+	// to those who do not see it.
+	Budget            []bool
+	BudgetText, Spent string
+	Exits             []exitRow
+	Next              *nextStep
+}
+
+// remark is a text of this page's language, or one that is passed on as it was
+// found, in English: Free.
+type remark struct {
+	Text string
+	Free bool
 }
 
 // exitRow is one failure in words.
 type exitRow struct {
 	At    time.Time
 	When  string
-	What  string
+	What  remark
 	Words []string
 }
 
@@ -69,25 +81,25 @@ type nextStep struct {
 // commandRow is a command to type and when.
 type commandRow struct{ Command, When string }
 
-func healthOf(sup standing.Report, p scraperclient.Presence, r *scraperReport, now time.Time) healthView {
+func (t tongue) healthOf(sup standing.Report, p scraperclient.Presence, r *scraperReport, now time.Time) healthView {
 	v := healthView{Away: p.Away, Never: sup.At.IsZero()}
 	v.Silent = !v.Never && now.Sub(sup.At) > heardWithin
 	switch {
 	case v.Silent:
-		v.Heard = "as of " + dated(sup.At, now) + ", " + span(now.Sub(sup.At)) + " old"
+		v.Heard = t.T("as of %s, %s old", t.dated(sup.At, now), t.lasting(now.Sub(sup.At)))
 	case !v.Never:
-		v.Heard = "now, " + sup.At.Local().Format("15:04:05")
+		v.Heard = t.T("now, %s", sup.At.Local().Format("15:04:05"))
 	}
 	for _, one := range sup.Services {
-		v.Services = append(v.Services, serviceRowOf(one, sup.Limit, now))
+		v.Services = append(v.Services, t.serviceRowOf(one, sup.Limit, now))
 	}
 	// What needs a person comes first; otherwise who leans on nobody comes last.
 	order := []string{"scraper", "reader", "postgres"}
 	slices.SortStableFunc(v.Services, func(a, b serviceRow) int {
 		return cmp.Or(-boolOrder(a.Next != nil, b.Next != nil), cmp.Compare(slices.Index(order, a.Name), slices.Index(order, b.Name)))
 	})
-	v.Whole, v.Tone = wholeOf(sup, v, p, now)
-	v.scraperSays(p, r, now)
+	t.wholeOf(&v, sup, p, now)
+	t.scraperSays(&v, p, r, now)
 	return v
 }
 
@@ -103,74 +115,72 @@ func boolOrder(a, b bool) int {
 }
 
 // scraperSays fills in the scraper's word: of now, or the last there was.
-func (v *healthView) scraperSays(p scraperclient.Presence, r *scraperReport, now time.Time) {
+func (t tongue) scraperSays(v *healthView, p scraperclient.Presence, r *scraperReport, now time.Time) {
 	at := p.LastAnswer
 	if r != nil {
 		at = r.at
 	}
 	switch {
 	case !v.Away:
-		v.AsOf = "now, " + now.Local().Format("15:04:05")
+		v.AsOf = t.T("now, %s", now.Local().Format("15:04:05"))
 	case !at.IsZero():
-		v.AsOf, v.Age = "as of "+dated(at, now), span(now.Sub(at))+" old"
+		v.AsOf, v.Age = t.T("as of %s", t.dated(at, now)), t.T("%s old", t.lasting(now.Sub(at)))
 	}
 	if st := p.Status; st != nil {
 		v.Figures = []figure{
-			{"Downloading", thousands(st.DownloadsRunning), cmp.Or(some(st.JobsOutstanding, "of "+thousands(st.JobsOutstanding)+" under way"), "nothing waits"), nil},
-			{"Waiting for you", thousands(st.JobsReady), cmp.Or(some(st.JobsReady, "ready to start"), "nothing"), nil},
-			{"Quarantined", thousands(st.JobsQuarantined), cmp.Or(some(st.JobsQuarantined, "set aside"), "none"), nil},
-			{"Series failing", thousands(st.SeriesFailing), cmp.Or(some(st.SeriesMuted, thousands(st.SeriesMuted)+" of them muted"), some(st.SeriesFailing, "see the Worklist"), "none"), nil},
+			{t.T("Downloading"), t.number(st.DownloadsRunning), cmp.Or(some(st.JobsOutstanding, t.T("of %d under way", st.JobsOutstanding)), t.T("nothing waits")), nil},
+			{t.T("Waiting for you"), t.number(st.JobsReady), cmp.Or(some(st.JobsReady, t.T("ready to start")), t.T("nothing")), nil},
+			{t.T("Quarantined"), t.number(st.JobsQuarantined), cmp.Or(some(st.JobsQuarantined, t.T("set aside")), t.T("none")), nil},
+			{t.T("Failing Series"), t.number(st.SeriesFailing), cmp.Or(some(st.SeriesMuted, t.T("%d of them muted", st.SeriesMuted)), some(st.SeriesFailing, t.T("see the Worklist")), t.T("none")), nil},
 		}
 	}
 	if r == nil {
 		return
 	}
 	for _, j := range r.running.Jobs {
-		row := jobRowOf(j, nil, "", now)
+		row := t.jobRowOf(j, nil, "", now)
 		row.Acts = nil
 		v.Checkpoints = append(v.Checkpoints, row)
 	}
 	if len(v.Checkpoints) == 0 {
-		v.NoCheckpoint = "Nothing is being fetched."
+		v.NoCheckpoint = t.T("Nothing is being fetched.")
 	}
 	for _, h := range r.holds {
-		v.Holds = append(v.Holds, holdWords(h, now))
+		v.Holds = append(v.Holds, t.holdWords(h, now))
 	}
-	list := incidentsIn(incidentsQuery{All: true, Page: 1}, r.incidents, now)
+	list := t.incidentsIn(incidentsQuery{All: true, Page: 1}, r.incidents, now)
 	v.Incidents = list.Rows
-	v.AllIncidents = "All incidents"
+	v.AllIncidents = t.T("All incidents")
 	if r.waiting > 0 {
-		v.AllIncidents = count(r.waiting, "waits for a person", "wait for a person")
+		v.AllIncidents = t.T("%d wait for a person", r.waiting)
 	}
 }
 
 // wholeOf is the one sentence for everything, worst first.
-func wholeOf(sup standing.Report, v healthView, p scraperclient.Presence, now time.Time) (text, tone string) {
+func (t tongue) wholeOf(v *healthView, sup standing.Report, p scraperclient.Presence, now time.Time) {
 	if v.Never || v.Silent {
+		v.Whole, v.Tone = t.T("Reading and the scraper work. The supervisor is not heard, so nobody would restart them."), "warn"
 		if p.Away {
-			return "Reading works. Neither the supervisor nor the scraper is heard, so downloads and following stand still as far as is known.", "bad"
+			v.Whole, v.Tone = t.T("Reading works. Neither the supervisor nor the scraper is heard, so downloads and following stand still as far as is known."), "bad"
 		}
-		return "Reading and the scraper work. The supervisor is not heard, so nobody would restart them.", "warn"
+		return
 	}
 	for _, name := range []string{"scraper", "reader", "postgres"} {
 		i := slices.IndexFunc(sup.Services, func(s standing.Service) bool { return s.Name == name })
-		if i < 0 {
+		if i < 0 || sup.Services[i].State == "serving" {
 			continue
 		}
-		if text := standsStill(sup.Services[i], now); text != "" {
-			switch name {
-			case "scraper":
-				return "Reading works. Downloads and following have stopped since " + Clock(standsSince(sup.Services[i]), now) + ", because the scraper " + text + ".", "bad"
-			case "postgres":
-				return "The database " + text + ".", "bad"
-			}
-			return "The reader " + text + ".", "bad"
+		v.Whole, v.WholeWhy = t.standsStill(sup.Services[i])
+		v.Tone = "bad"
+		if name == "scraper" {
+			v.Whole = t.T("Reading works. Downloads and following have stopped since %s.", t.clock(standsSince(sup.Services[i]), now)) + " " + v.Whole
 		}
+		return
 	}
+	v.Whole, v.Tone = t.T("All is well: reading, following and downloads work."), "ok"
 	if p.Away {
-		return "Reading works. The scraper is not heard just now; downloads and following go on once it is.", "warn"
+		v.Whole, v.Tone = t.T("Reading works. The scraper is not heard just now; downloads and following go on once it is."), "warn"
 	}
-	return "All is well: reading, following and downloads work.", "ok"
 }
 
 // standsSince is since when a service stands as it does: a supervisor that is started
@@ -182,142 +192,157 @@ func standsSince(s standing.Service) time.Time {
 	return s.Since
 }
 
-// standsStill says why a service does not work, "" when it does.
-func standsStill(s standing.Service, now time.Time) string {
+// standsStill says why a service does not work; why is the reason that ends the
+// sentence, in the supervisor's words, "" without one.
+func (t tongue) standsStill(s standing.Service) (text, why string) {
+	name := t.T("The reader")
+	switch s.Name {
+	case "scraper":
+		name = t.T("The scraper")
+	case "postgres":
+		name = t.T("The database")
+	}
 	switch s.State {
-	case "serving":
-		return ""
 	case "repair-required":
 		if n := len(s.Exits); n > 0 {
-			return fmt.Sprintf("ended %s within an hour and waits for you", times(n))
+			return t.T("%s ended %d times within an hour and waits for you.", name, n), ""
 		}
-		return "is parked and waits for you"
+		return t.T("%s is parked and waits for you.", name), ""
 	case "blocked":
-		return "may not start: " + s.Reason
+		return t.T("%s may not start:", name), s.Reason
 	case "stopped":
-		return "was stopped by an operator"
+		return t.T("%s was stopped by an operator.", name), ""
 	case "stopping":
-		return "is being stopped"
+		return t.T("%s is being stopped.", name), ""
 	case "starting":
-		return "is starting"
+		return t.T("%s is starting.", name), ""
 	case "backing-off":
 		if s.NextStart != nil {
-			return "ended and is started again at " + s.NextStart.Local().Format("15:04:05")
+			return t.T("%s ended and is started again at %s.", name, s.NextStart.Local().Format("15:04:05")), ""
 		}
-		return "ended and is started again"
+		return t.T("%s ended and is started again.", name), ""
 	case "waiting":
-		return "waits: " + s.Reason
+		return t.T("%s waits:", name), s.Reason
 	}
-	return "is " + s.State
-}
-
-func times(n int) string {
-	switch n {
-	case 1:
-		return "once"
-	case 2:
-		return "twice"
-	case 3:
-		return "three times"
-	}
-	return thousands(n) + " times"
+	return t.T("%s does not work; the supervisor's word for it is “%s”.", name, s.State), ""
 }
 
 // stateWords words how a service stands.
-func stateWords(state string) pill {
+func (t tongue) stateWords(state string) pill {
 	switch state {
 	case "serving":
-		return pill{"check", "Serving", "ok", state}
+		return pill{"check", t.T("Serving"), "ok", state}
 	case "starting":
-		return pill{"clock", "Starting", "info", state}
+		return pill{"clock", t.T("Starting"), "info", state}
 	case "waiting":
-		return pill{"clock", "Waiting", "warn", state}
+		return pill{"clock", t.T("Waiting"), "warn", state}
 	case "backing-off":
-		return pill{"refresh", "Starting again", "warn", state}
+		return pill{"refresh", t.T("Starting again"), "warn", state}
 	case "blocked":
-		return pill{"lock", "Blocked", "bad", state}
+		return pill{"lock", t.T("Blocked"), "bad", state}
 	case "repair-required":
-		return pill{"warn", "Repair required", "bad", state}
+		return pill{"warn", t.T("Repair required"), "bad", state}
 	case "stopping":
-		return pill{"pause", "Stopping", "quiet", state}
+		return pill{"pause", t.T("Stopping"), "quiet", state}
 	case "stopped":
-		return pill{"pause", "Stopped", "quiet", state}
+		return pill{"pause", t.T("Stopped"), "quiet", state}
 	}
 	return pill{"warn", upperFirst(state), "warn", state}
 }
 
-func serviceRowOf(s standing.Service, limit int, now time.Time) serviceRow {
-	r := serviceRow{ID: elementID("service-", s.Name), Name: s.Name, State: stateWords(s.State), Next: nextOf(s, now)}
+// supervisorSays words what the supervisor says of a failure, or why a service does
+// not run, where that is one of its own few sentences. What a program printed stays
+// as it is.
+func (t tongue) supervisorSays(text string) remark {
+	if n, ok := numberIn(text, `^exit code (\d+)$`); ok {
+		return remark{Text: t.T("exit code %s", strconv.Itoa(n))}
+	}
+	if name, ok := strings.CutPrefix(text, "signal: "); ok {
+		return remark{Text: t.T("signal: %s", name)}
+	}
+	if n, ok := numberIn(text, `^(\d+) liveness checks missed in a row; it was ended$`); ok {
+		return remark{Text: t.T("%d liveness checks missed in a row; it was ended", n)}
+	}
+	if n, ok := numberIn(text, `^(\d+) failures within an hour$`); ok {
+		return remark{Text: t.T("%d failures within an hour", n)}
+	}
+	return remark{Text: text, Free: true}
+}
+
+// numberIn is the number in a text of this form.
+func numberIn(text, form string) (n int, ok bool) {
+	found := regexp.MustCompile(form).FindStringSubmatch(text)
+	if found == nil {
+		return 0, false
+	}
+	n, err := strconv.Atoi(found[1])
+	return n, err == nil
+}
+
+func (t tongue) serviceRowOf(s standing.Service, limit int, now time.Time) serviceRow {
+	r := serviceRow{ID: elementID("service-", s.Name), Name: s.Name, State: t.stateWords(s.State), Next: t.nextOf(s, now)}
 	at := standsSince(s)
-	since := laneFact{Name: "Since", Text: dated(at, now) + ", " + span(now.Sub(at)) + " ago"}
+	since := laneFact{Name: t.T("Since"), Text: t.T("%s, %s ago", t.dated(at, now), t.span(now.Sub(at)))}
 	switch s.State {
 	case "serving":
-		since = laneFact{Name: "Up", Text: span(now.Sub(s.Since)) + ", since " + dated(s.Since, now)}
+		since = laneFact{Name: t.T("Up"), Text: t.T("%s, since %s", t.lasting(now.Sub(s.Since)), t.dated(s.Since, now))}
 	case "repair-required":
-		since.Name = "Parked"
+		since.Name = t.T("Parked")
 	}
 	r.Facts = append(r.Facts, since)
 	if s.NextStart != nil && s.NextStart.After(now) {
-		r.Facts = append(r.Facts, laneFact{Name: "Next start", Text: "in " + span(s.NextStart.Sub(now))})
+		r.Facts = append(r.Facts, laneFact{Name: t.T("Next start"), Text: t.T("%s from now", t.span(s.NextStart.Sub(now)))})
 	}
 	if s.Reason != "" {
-		r.Facts = append(r.Facts, laneFact{Name: "Why", Text: upperFirst(s.Reason)})
+		why := t.supervisorSays(s.Reason)
+		why.Text = upperFirst(why.Text)
+		r.Why = &why
 	}
 	limit = min(max(limit, s.Left), 20)
 	for i := range limit {
 		r.Budget = append(r.Budget, i >= s.Left)
 	}
-	r.BudgetText = fmt.Sprintf("%d of %d left", s.Left, limit)
+	r.Spent = t.T("%d of %d failures left in this hour", max(s.Left, 0), limit)
+	r.BudgetText = t.T("%d of %d left", s.Left, limit)
 	if s.Left <= 0 {
-		r.BudgetText = fmt.Sprintf("none of %d left", limit)
+		r.BudgetText = t.T("none of %d left", limit)
 		if s.FreesAt != nil && s.FreesAt.After(now) {
-			r.BudgetText += ", one again at " + dated(*s.FreesAt, now)
+			r.BudgetText = t.T("none of %d left, one again at %s", limit, t.dated(*s.FreesAt, now))
 		}
 	}
 	for i := len(s.Exits) - 1; i >= 0 && len(r.Exits) < 3; i-- {
 		e := s.Exits[i]
-		r.Exits = append(r.Exits, exitRow{At: e.At, When: dated(e.At, now), What: e.What, Words: e.LastLines})
+		r.Exits = append(r.Exits, exitRow{At: e.At, When: t.dated(e.At, now), What: t.supervisorSays(e.What), Words: e.LastLines})
 	}
 	return r
 }
 
 // nextOf words what may be done next, nil when nothing is to be done.
-func nextOf(s standing.Service, now time.Time) *nextStep {
+func (t tongue) nextOf(s standing.Service, now time.Time) *nextStep {
 	name := s.Name
 	switch s.State {
 	case "repair-required":
 		if s.FreesAt == nil || !s.FreesAt.After(now) {
-			return &nextStep{"Look at how it ended first. It may be started again.", []commandRow{{"mangrove restart " + name, "now"}}}
+			return &nextStep{t.T("Look at how it ended first. It may be started again."), []commandRow{{"mangrove restart " + name, t.T("now")}}}
 		}
 		at := s.FreesAt.Local().Format("15:04")
 		return &nextStep{
-			"Look at how it ended first. A restart is allowed from " + at + ", when the first of its failures is an hour old. To start it now, forgive it its failures: the old record is copied first, and nothing else is touched.",
+			t.T("Look at how it ended first. A restart is allowed from %s, when the first of its failures is an hour old. To start it now, forgive it its failures: the old record is copied first, and nothing else is touched.", at),
 			[]commandRow{
-				{"mangrove restart " + name, "from " + at + ", in " + span(s.FreesAt.Sub(now))},
-				{"mangrove reset-budget " + name, "now, deliberately"},
-				{"mangrove start " + name, "after that"},
+				{"mangrove restart " + name, t.T("from %s, in %s", at, t.span(s.FreesAt.Sub(now)))},
+				{"mangrove reset-budget " + name, t.T("now, deliberately")},
+				{"mangrove start " + name, t.T("after that")},
 			},
 		}
 	case "blocked":
-		return &nextStep{"It said that another start cannot help. Mend what it says, then start it again.", []commandRow{{"mangrove restart " + name, "once it is mended"}}}
+		return &nextStep{t.T("It said that another start cannot help. Mend what it says, then start it again."), []commandRow{{"mangrove restart " + name, t.T("once it is mended")}}}
 	case "stopped":
-		return &nextStep{"It stays stopped until it is started.", []commandRow{{"mangrove start " + name, "now"}}}
+		return &nextStep{t.T("It stays stopped until it is started."), []commandRow{{"mangrove start " + name, t.T("now")}}}
 	}
 	return nil
 }
 
-// Spent words the budget for those who do not see it.
-func (r serviceRow) Spent() string {
-	left := 0
-	for _, spent := range r.Budget {
-		if !spent {
-			left++
-		}
-	}
-	return fmt.Sprintf("%d of %d failures left in this hour", left, len(r.Budget))
-}
-
-// Last is the failure that came last, and Before when the others came.
+// Last is the failure that came last.
 func (r serviceRow) Last() *exitRow {
 	if len(r.Exits) == 0 {
 		return nil
@@ -325,11 +350,5 @@ func (r serviceRow) Last() *exitRow {
 	return &r.Exits[0]
 }
 
-// Before lists when the failures before the last came.
-func (r serviceRow) Before() string {
-	var out []string
-	for _, e := range r.Exits[min(1, len(r.Exits)):] {
-		out = append(out, e.When+" ("+e.What+")")
-	}
-	return strings.Join(out, ", ")
-}
+// Before are the failures before the last.
+func (r serviceRow) Before() []exitRow { return r.Exits[min(1, len(r.Exits)):] }

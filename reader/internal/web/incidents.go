@@ -72,7 +72,7 @@ func (s *Server) incidents(w http.ResponseWriter, r *http.Request) error {
 	if len(v.Rows) == 0 && q.Page > 1 && !v.Away {
 		return redirect(w, r, incidentsQuery{q.All, 1}.address())
 	}
-	v.Frame = s.frame(r, "Incidents", "incidents")
+	v.Frame = s.frame(r, s.say(r.Context()).T("Incidents"), "incidents")
 	live := q.values()
 	live.Set("view", "incidents")
 	v.Live = "/events?" + live.Encode()
@@ -88,7 +88,7 @@ func (s *Server) incidentsView(ctx context.Context, q incidentsQuery) (incidents
 	if err != nil {
 		return incidentsView{}, err
 	}
-	return incidentsIn(q, list, time.Now()), nil
+	return s.say(ctx).incidentsIn(q, list, time.Now()), nil
 }
 
 // incidentsPieces draws the list anew.
@@ -112,16 +112,18 @@ func (s *Server) incident(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	in, err := s.Scraper.GetIncident(r.Context(), id)
-	v := incidentView{Away: true, ID: id, Heading: "Incident " + strconv.FormatInt(id, 10)}
+	say := s.say(r.Context())
+	title := say.T("Incident %s", strconv.FormatInt(id, 10))
+	v := incidentView{Away: true, ID: id, Heading: title}
 	switch {
 	case unanswered(err):
 	case err != nil:
 		return err
 	default:
-		v = incidentIn(in, time.Now())
+		v = say.incidentIn(in, time.Now())
 		v.Href, v.Cover = s.seriesOf(r, in)
 	}
-	v.Frame = s.frame(r, "Incident "+strconv.FormatInt(id, 10), "incidents")
+	v.Frame = s.frame(r, title, "incidents")
 	v.Frame.Back = "/incidents"
 	s.render(w, r, http.StatusOK, "incident", v)
 	return nil

@@ -85,7 +85,7 @@ func TestEveryKindOfIncidentIsWorded(t *testing.T) {
 	for _, kind := range []string{"network", "parser", "access", "storage", "page", "conflict", "stall", "unknown"} {
 		for _, about := range []string{"series", "job", "chapter", "circuit", "hold"} {
 			in := scraperclient.Incident{ID: 1, Kind: kind, About: about, Key: scraperclient.Key{Site: "x", SeriesID: "s"}, At: time.Now()}
-			v := incidentIn(scraperclient.IncidentDetail{Incident: in}, time.Now())
+			v := english.incidentIn(scraperclient.IncidentDetail{Incident: in}, time.Now())
 			if v.Heading == "" || v.Help.Text == "" || v.Alone == "" || v.NoEvidence == "" || v.Kind.Icon == "" {
 				t.Errorf("%s %s: %+v", kind, about, v)
 			}
@@ -100,11 +100,11 @@ func TestEveryKindOfIncidentIsWorded(t *testing.T) {
 		{What: "chapter", ID: "1", To: "set_aside"}, {What: "circuit", ID: "x", To: "paused", Reason: "access"}, {What: "circuit", ID: "x", To: "paused", Reason: "systemic"},
 		{What: "circuit", ID: "x", To: "paused", Reason: "operator"}, {What: "circuit", ID: "x", To: "open"}, {What: "hold", ID: "storage", To: "held"}, {What: "poll", ID: "s", To: "errors"},
 	} {
-		if text, _ := decisionWords(d, scraperclient.Incident{}); strings.Contains(text, ": "+d.To) {
+		if text, _ := english.decisionWords(d, scraperclient.Incident{}); strings.Contains(text, ": "+d.To) {
 			t.Errorf("%+v has no words: %q", d, text)
 		}
 	}
-	if text, _ := decisionWords(scraperclient.Decision{What: "moon", ID: "1", To: "blue"}, scraperclient.Incident{}); text != "Moon 1: blue." {
+	if text, _ := english.decisionWords(scraperclient.Decision{What: "moon", ID: "1", To: "blue"}, scraperclient.Incident{}); text != "Moon 1: blue." {
 		t.Errorf("what is not known reads %q", text)
 	}
 }

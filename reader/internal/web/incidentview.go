@@ -29,25 +29,25 @@ type incidentRow struct {
 	When       string
 }
 
-func incidentsIn(q incidentsQuery, list scraperclient.Incidents, now time.Time) incidentsView {
+func (t tongue) incidentsIn(q incidentsQuery, list scraperclient.Incidents, now time.Time) incidentsView {
 	v := incidentsView{All: q.All}
 	v.Filters = []chip{
-		{incidentsQuery{false, 1}.address(), "Waiting", thousands(list.Unresolved), !q.All},
-		{incidentsQuery{true, 1}.address(), "All", "", q.All},
+		{incidentsQuery{false, 1}.address(), t.T("Waiting"), t.number(list.Unresolved), !q.All},
+		{incidentsQuery{true, 1}.address(), t.T("All"), "", q.All},
 	}
 	for _, in := range list.Incidents {
 		r := incidentRow{
-			Href: incidentAddress(in.ID), Heading: incidentHeading(in), Meta: incidentAbout(in), Reason: in.Reason, Kind: kindWords(in.Kind), At: in.LastAt,
-			When: dated(in.LastAt, now), End: endOfIncident(in, now),
+			Href: incidentAddress(in.ID), Heading: t.incidentHeading(in), Meta: t.incidentAbout(in), Reason: in.Reason, Kind: t.kindWords(in.Kind), At: in.LastAt,
+			When: t.dated(in.LastAt, now), End: t.endOfIncident(in, now),
 		}
 		if in.Seen > 1 {
-			r.Often = thousands(in.Seen) + " times"
+			r.Often = t.T("%d times", in.Seen)
 		}
 		v.Rows = append(v.Rows, r)
 	}
 	if list.Total > incidentsPage && len(v.Rows) > 0 {
 		first := (q.Page-1)*incidentsPage + 1
-		v.Range = fmt.Sprintf("%s to %s of %s", thousands(first), thousands(first+len(v.Rows)-1), thousands(list.Total))
+		v.Range = t.T("%d to %d of %d", first, first+len(v.Rows)-1, list.Total)
 		if q.Page > 1 {
 			v.Previous = incidentsQuery{q.All, q.Page - 1}.address()
 		}
@@ -79,8 +79,10 @@ type incidentView struct {
 	// Alone is what was left alone.
 	Alone string
 	Facts []laneFact
-	Kind  pill
-	Help  incidentHelp
+	// Subject is the address that was read, "" for none.
+	Subject string
+	Kind    pill
+	Help    incidentHelp
 	// Waits is true until it is resolved; Over and End say how that was.
 	Waits     bool
 	Over, End string
@@ -109,18 +111,18 @@ type decisionLine struct {
 	Clock      string
 }
 
-func incidentIn(in scraperclient.IncidentDetail, now time.Time) incidentView {
+func (t tongue) incidentIn(in scraperclient.IncidentDetail, now time.Time) incidentView {
 	v := incidentView{
-		ID: in.ID, Heading: incidentHeading(in.Incident), Reason: in.Reason, Kind: kindWords(in.Kind), Waits: in.ResolvedAt.IsZero(), End: endOfIncident(in.Incident, now),
-		Alone: leftAlone(in.Incident), Help: helpFor(in.Incident), Name: cmp.Or(in.Title, in.Key.SeriesID),
+		ID: in.ID, Heading: t.incidentHeading(in.Incident), Reason: in.Reason, Kind: t.kindWords(in.Kind), Waits: in.ResolvedAt.IsZero(), End: t.endOfIncident(in.Incident, now),
+		Alone: t.leftAlone(in.Incident), Help: t.helpFor(in.Incident), Name: cmp.Or(in.Title, in.Key.SeriesID),
 	}
-	at := lowerFirst(Moment(in.At, now))
+	at := t.within(in.At, now)
 	if !strings.Contains(at, ":") {
-		at = dated(in.At, now)
+		at = t.dated(in.At, now)
 	}
-	v.Sub = "Incident " + thousands(int(in.ID)) + " · " + at + " · " + incidentAbout(in.Incident)
+	v.Sub = joinMeta(t.T("Incident %s", t.number(int(in.ID))), at, t.incidentAbout(in.Incident))
 	for i, e := range in.Evidence {
-		a := answerOf(e)
+		a := t.answerOf(e)
 		if i == len(in.Evidence)-1 {
 			v.Evidence = &a
 		} else {
@@ -128,25 +130,25 @@ func incidentIn(in scraperclient.IncidentDetail, now time.Time) incidentView {
 		}
 	}
 	if v.Evidence == nil {
-		v.NoEvidence = noEvidence(in.Kind, in.About)
+		v.NoEvidence = t.noEvidence(in.Kind, in.About)
 	}
 	for _, d := range in.Decided {
-		text, tone := decisionWords(d, in.Incident)
+		text, tone := t.decisionWords(d, in.Incident)
 		v.Decided = append(v.Decided, decisionLine{tone, text, d.At, d.At.Local().Format("15:04:05")})
 	}
-	v.Over = "This is over."
+	v.Over = t.T("This is over.")
 	if in.Resolution == "operator" {
 		// That somebody looked mends nothing by itself.
-		v.Over = "If it fails again, that is a new incident."
+		v.Over = t.T("If it fails again, that is a new incident.")
 	}
 	if in.About == "series" && v.Waits {
 		v.Poll = keyText(in.Key)
 	}
-	v.Facts = incidentFacts(in, now)
+	v.Facts, v.Subject = t.incidentFacts(in, now), in.Subject
 	return v
 }
 
-func incidentFacts(in scraperclient.IncidentDetail, now time.Time) []laneFact {
+func (t tongue) incidentFacts(in scraperclient.IncidentDetail, now time.Time) []laneFact {
 	var out []laneFact
 	add := func(name, text, href string) {
 		if text != "" {
@@ -154,36 +156,35 @@ func incidentFacts(in scraperclient.IncidentDetail, now time.Time) []laneFact {
 		}
 	}
 	if in.Key.Site != "" {
-		add("Site", cmp.Or(in.SiteName, in.Key.Site), laneAddress(in.Key.Site))
+		add(t.T("Site"), cmp.Or(in.SiteName, in.Key.Site), laneAddress(in.Key.Site))
 	}
 	if in.JobID != 0 {
-		add("Job", thousands(int(in.JobID)), "")
+		add(t.T("Job"), t.number(int(in.JobID)), "")
 	}
-	add("Chapter", cmp.Or(in.ChapterNumber, in.ChapterID), "")
-	add("Read at", in.Subject, "")
+	add(t.T("Chapter"), cmp.Or(in.ChapterNumber, in.ChapterID), "")
 	if in.Seen > 1 {
-		add("Happened", thousands(in.Seen)+" times, last "+dated(in.LastAt, now), "")
+		add(t.T("Happened"), t.T("%d times, last %s", in.Seen, t.dated(in.LastAt, now)), "")
 	}
-	add("Bundle", size(in.BundleSize)+", fit for a bug report", "")
+	add(t.T("Bundle"), t.T("%s, fit for a bug report", t.size(in.BundleSize)), "")
 	return out
 }
 
 // size words bytes: "412 B", "38 kB", "4.1 MB".
-func size(n int64) string {
+func (t tongue) size(n int64) string {
 	switch {
 	case n < 1000:
 		return fmt.Sprintf("%d B", n)
 	case n < 1000*1000:
 		return fmt.Sprintf("%d kB", (n+500)/1000)
 	}
-	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	return t.in().Decimal(float64(n)/1e6, 1, 1) + " MB"
 }
 
 // removed is the scraper's mark for what was taken out.
 const removedMark = "[removed]"
 
-func answerOf(e scraperclient.Evidence) answer {
-	a := answer{Head: fmt.Sprintf("GET %s  %d  %s  %s", e.Address, e.Status, e.MediaType, size(e.Size)), Headers: e.Headers}
+func (t tongue) answerOf(e scraperclient.Evidence) answer {
+	a := answer{Head: fmt.Sprintf("GET %s  %d  %s  %s", e.Address, e.Status, e.MediaType, t.size(e.Size)), Headers: e.Headers}
 	for i, text := range strings.Split(e.Text, removedMark) {
 		if i > 0 {
 			a.Parts = append(a.Parts, stretch{removedMark, true})
@@ -194,18 +195,18 @@ func answerOf(e scraperclient.Evidence) answer {
 	}
 	switch shown := int64(len(e.Text)); {
 	case shown == 0 && e.Kept > 0:
-		a.Note = "no text; it is in the bundle"
+		a.Note = t.T("no text; it is in the bundle")
 	case shown == 0:
-		a.Note = "an empty answer"
+		a.Note = t.T("an empty answer")
 	case shown < e.Kept:
-		a.Note = "first " + size(shown) + "; more in the bundle"
+		a.Note = t.T("the first %s; more in the bundle", t.size(shown))
 	case e.Cut:
-		a.Note = "as much as was kept"
+		a.Note = t.T("as much as was kept")
 	default:
-		a.Note = "whole"
+		a.Note = t.T("whole")
 	}
 	if e.Removed > 0 {
-		a.Note += ", " + count(e.Removed, "secret removed", "secrets removed")
+		a.Note = t.T("%s, %s", a.Note, t.T("%d secrets removed", e.Removed))
 	}
 	return a
 }

@@ -22,13 +22,13 @@ type issuerPage struct {
 
 // nameIssuer tells a gate which issuer there is and, if it is so, since when it
 // does not answer.
-func (s *Server) nameIssuer(p *gatePage) {
+func (s *Server) nameIssuer(say tongue, p *gatePage) {
 	if s.Issuer == nil {
 		return
 	}
 	p.Issuer = s.Issuer.Name
 	if since, away := s.Issuer.AwaySince(); away {
-		p.IssuerAway = p.Issuer + " has not answered since " + Clock(since, time.Now()) + ". It is asked again when you press the button; a password works all the same."
+		p.IssuerAway = say.T("%s has not answered since %s. It is asked again when you press the button; a password works all the same.", p.Issuer, say.clock(since, time.Now()))
 	}
 }
 
@@ -178,7 +178,7 @@ func (s *Server) refuseIssuer(w http.ResponseWriter, r *http.Request, a account.
 }
 
 func (s *Server) refuseIssuerAt(w http.ResponseWriter, r *http.Request, form string, p gatePage, err error) error {
-	code, problem := s.issuerProblem(err)
+	code, problem := s.say(r.Context()).issuerProblem(s.Issuer.Name, err)
 	if problem == "" {
 		return err
 	}
@@ -193,7 +193,7 @@ func (s *Server) refuseIssuerAt(w http.ResponseWriter, r *http.Request, form str
 }
 
 func (s *Server) refuseLink(w http.ResponseWriter, r *http.Request, err error) error {
-	code, problem := s.issuerProblem(err)
+	code, problem := s.say(r.Context()).issuerProblem(s.Issuer.Name, err)
 	if problem == "" {
 		return err
 	}
@@ -207,34 +207,33 @@ func (s *Server) refuseLink(w http.ResponseWriter, r *http.Request, err error) e
 }
 
 // issuerProblem words why nobody was signed in or linked; "" for other errors.
-func (s *Server) issuerProblem(err error) (code int, problem string) {
-	name := s.Issuer.Name
+func (t tongue) issuerProblem(name string, err error) (code int, problem string) {
 	var tooMany *account.TooManyError
 	switch {
 	case errors.As(err, &tooMany):
-		return http.StatusTooManyRequests, "Too many tries with " + name + ". Try again in " + seconds(tooMany.Wait) + "."
+		return http.StatusTooManyRequests, t.T("Too many tries with %s. Try again in %s.", name, t.seconds(tooMany.Wait))
 	case errors.Is(err, issuer.ErrAway):
-		return http.StatusServiceUnavailable, name + " does not answer. Try again in a moment. A password works all the same."
+		return http.StatusServiceUnavailable, t.T("%s does not answer. Try again in a moment. A password works all the same.", name)
 	case errors.Is(err, issuer.ErrDenied):
-		return http.StatusForbidden, name + " did not let you in, or you turned back there. Nothing was changed."
+		return http.StatusForbidden, t.T("%s did not let you in, or you turned back there. Nothing was changed.", name)
 	case errors.Is(err, issuer.ErrGroup):
-		return http.StatusForbidden, name + " knows you, but you are not in the group that may come in here. Ask whoever runs " + name + "."
+		return http.StatusForbidden, t.T("%s knows you, but you are not in the group that may come in here. Ask whoever runs %s.", name, name)
 	case errors.Is(err, issuer.ErrUnconfirmed):
-		return http.StatusBadGateway, "What " + name + " answered does not prove who you are. Begin again; if it stays so, the reader’s log says why to whoever runs this library."
+		return http.StatusBadGateway, t.T("What %s answered does not prove who you are. Begin again; if it stays so, the reader’s log says why to whoever runs this library.", name)
 	case errors.Is(err, account.ErrOver):
-		return http.StatusBadRequest, "This was not begun in this browser, was used already, or took longer than ten minutes. Begin again."
+		return http.StatusBadRequest, t.T("This was not begun in this browser, was used already, or took longer than ten minutes. Begin again.")
 	case errors.Is(err, account.ErrStranger):
-		return http.StatusForbidden, "Nobody here is linked with this account of " + name + ". Sign in with your password and link it on your Me page, or ask whoever runs this library for an invitation."
+		return http.StatusForbidden, t.T("Nobody here is linked with this account of %s. Sign in with your password and link it on your Me page, or ask whoever runs this library for an invitation.", name)
 	case errors.Is(err, account.ErrDisabled):
-		return http.StatusForbidden, "You are kept out of this library. Ask whoever runs it."
+		return http.StatusForbidden, t.T("You are kept out of this library. Ask whoever runs it.")
 	case errors.Is(err, account.ErrIdentityTaken):
-		return http.StatusConflict, "Somebody else here is linked with this account of " + name + ". Nothing was changed."
+		return http.StatusConflict, t.T("Somebody else here is linked with this account of %s. Nothing was changed.", name)
 	case errors.Is(err, account.ErrLinked):
-		return http.StatusConflict, "You are linked with another account of " + name + ". Unlink that one first."
+		return http.StatusConflict, t.T("You are linked with another account of %s. Unlink that one first.", name)
 	case errors.Is(err, account.ErrOnlyWay):
-		return http.StatusConflict, "You have no password, so that " + name + " is your only way in. Ask whoever runs this library for a code to choose one, then unlink."
+		return http.StatusConflict, t.T("You have no password, so that %s is your only way in. Ask whoever runs this library for a code to choose one, then unlink.", name)
 	case errors.Is(err, account.ErrWrongCode):
-		return http.StatusUnprocessableEntity, "This invitation is used up or over. Whoever gave it to you can make another."
+		return http.StatusUnprocessableEntity, t.T("This invitation is used up or over. Whoever gave it to you can make another.")
 	}
 	return 0, ""
 }
@@ -262,7 +261,7 @@ func (s *Server) issuerWays(r *http.Request, v *meView) error {
 	}
 	v.Issuer = &issuerCard{Name: s.Issuer.Name, OnlyWay: !ways.Password}
 	if !ways.LinkedAt.IsZero() {
-		v.Issuer.Linked = Clock(ways.LinkedAt, time.Now())
+		v.Issuer.Linked = s.say(r.Context()).clock(ways.LinkedAt, time.Now())
 	}
 	return nil
 }

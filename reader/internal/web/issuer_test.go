@@ -2,12 +2,14 @@ package web
 
 import (
 	"context"
+	"errors"
 	"html"
 	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -399,4 +401,31 @@ func TestTheIssuerBehindAProxyUnderAPath(t *testing.T) {
 	if resp.StatusCode != http.StatusForbidden {
 		t.Errorf("another site begins a sign-in: %d", resp.StatusCode)
 	}
+}
+
+// Why an issuer signed nobody in is said in the language of whoever stands there.
+func TestWhyAnIssuerSaysNoInOtherLanguages(t *testing.T) {
+	t.Parallel()
+	for _, err := range []error{
+		&account.TooManyError{Wait: 40 * time.Second}, issuer.ErrAway, issuer.ErrDenied, issuer.ErrGroup, issuer.ErrUnconfirmed, account.ErrOver, account.ErrStranger, account.ErrDisabled,
+		account.ErrIdentityTaken, account.ErrLinked, account.ErrOnlyWay, account.ErrWrongCode,
+	} {
+		code, said := english.issuerProblem("Harbour", err)
+		if said == "" || code == 0 {
+			t.Errorf("%v is not worded", err)
+		}
+		for _, tag := range []string{"de", "ar"} {
+			if other, text := spoken(t, tag).issuerProblem("Harbour", err); text == said || text == "" || other != code || strings.Contains(said, "Harbour") != strings.Contains(text, "Harbour") {
+				t.Errorf("%v in %s is %d %q", err, tag, other, text)
+			}
+		}
+	}
+	if code, text := spoken(t, "de").issuerProblem("Harbour", errors.New("something else")); code != 0 || text != "" {
+		t.Errorf("what is no word of an issuer reads %d %q", code, text)
+	}
+	s, f := vouched(t, Options{}, "")
+	s.claim()
+	f.Close()
+	_, body := s.do(browser(t), s.request(http.MethodPost, "/sign-in/issuer", "next=/", "Content-Type", "application/x-www-form-urlencoded", "Accept-Language", "de"))
+	has(t, body, "Harbour antwortet nicht. Versuche es gleich noch einmal. Ein Passwort geht trotzdem.")
 }

@@ -3,7 +3,6 @@ package web
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -29,8 +28,12 @@ type jobView struct {
 	Counts   string
 }
 
-// jobWhy is why a Job was set aside or waits.
-type jobWhy struct{ Tone, Icon, Heading, Text, Class string }
+// Number is the Job's number as logs and commands have it.
+func (v jobView) Number() string { return strconv.FormatInt(v.ID, 10) }
+
+// jobWhy is why a Job was set aside or waits. Reason is the scraper's own sentence for
+// it, "" without one.
+type jobWhy struct{ Tone, Icon, Heading, Reason, Text, Class string }
 
 // jobOrder is one of the places in the order of a Site.
 type jobOrder struct {
@@ -42,8 +45,9 @@ type jobOrder struct {
 type jobChapter struct {
 	ID, Head, Name string
 	State          pill
-	Reason         string
-	Value, Max     int
+	// Said is what is said of the chapter here, Reason the scraper's own sentence.
+	Said, Reason string
+	Value, Max   int
 	// Accept is the chapter's id where it may be taken without its pages.
 	Accept, Post, Back string
 }
@@ -65,7 +69,7 @@ func (s *Server) jobPage(w http.ResponseWriter, r *http.Request) error {
 	if t.job != 0 {
 		v.Said = s.said(r.Context(), t)
 	}
-	v.Frame = s.frame(r, cmp.Or(v.Row.Name, "Job "+strconv.FormatInt(id, 10)), "scraper")
+	v.Frame = s.frame(r, cmp.Or(v.Row.Name, s.say(r.Context()).T("Job %s", strconv.FormatInt(id, 10))), "scraper")
 	v.Back, v.Live = scraperAddress, "/events?view=job&job="+strconv.FormatInt(id, 10)
 	s.render(w, r, http.StatusOK, "job", v)
 	return nil
@@ -90,27 +94,27 @@ func (s *Server) jobView(ctx context.Context, id int64) (jobView, error) {
 	for _, l := range sites {
 		lanes[l.Site] = l.Lane
 	}
-	return jobViewOf(j, chapters, lanes, time.Now()), nil
+	return s.say(ctx).jobViewOf(j, chapters, lanes, time.Now()), nil
 }
 
-func jobViewOf(j scraperclient.QueueJob, chapters []scraperclient.JobChapter, lanes map[string]scraperclient.Lane, now time.Time) jobView {
-	v := jobView{ID: j.ID, Row: jobRowOf(j, lanes, jobAddress(j.ID), now), Series: siteAddress(j.Series), Why: whyOf(j, now)}
-	v.Facts = jobFacts(j, now)
+func (t tongue) jobViewOf(j scraperclient.QueueJob, chapters []scraperclient.JobChapter, lanes map[string]scraperclient.Lane, now time.Time) jobView {
+	v := jobView{ID: j.ID, Row: t.jobRowOf(j, lanes, jobAddress(j.ID), now), Series: siteAddress(j.Series), Why: t.whyOf(j, now)}
+	v.Facts = t.jobFacts(j, now)
 	v.Acts = v.Row.Acts
 	switch j.State {
 	case "requested", "queued", "retry_wait", "paused", "inspecting", "downloading":
 		if j.State == "retry_wait" {
-			v.Acts = append(v.Acts, jobAct{Name: "act", Act: "pause", Word: "Pause", Icon: "pause"})
+			v.Acts = append(v.Acts, jobAct{Name: "act", Act: "pause", Word: t.T("Pause"), Icon: "pause"})
 		}
-		v.Acts = append(withoutPriority(v.Acts), jobAct{Name: "act", Act: "cancel", Word: "Cancel", Icon: "x", Plain: true})
-		words := map[string]string{"high": "First", "normal": "In turn", "low": "Last"}
+		v.Acts = append(withoutPriority(v.Acts), jobAct{Name: "act", Act: "cancel", Word: t.T("Cancel"), Icon: "x", Plain: true})
+		words := map[string]string{"high": t.T("First"), "normal": t.T("In turn"), "low": t.T("Last")}
 		for _, p := range priorityWords() {
 			v.Order = append(v.Order, jobOrder{p, words[p], p == j.Priority})
 		}
 	case "quarantined", "unavailable":
-		v.Acts = append(v.Acts, jobAct{Name: "act", Act: "cancel", Word: "Drop", Icon: "x", Plain: true})
+		v.Acts = append(v.Acts, jobAct{Name: "act", Act: "cancel", Word: t.T("Drop"), Icon: "x", Plain: true})
 	case "done", "cancelled":
-		v.Acts = []jobAct{{Name: "act", Act: "retry", Word: "Ask for what is lacking", Icon: "refresh"}}
+		v.Acts = []jobAct{{Name: "act", Act: "retry", Word: t.T("Ask for what is lacking"), Icon: "refresh"}}
 	}
 	// What a person may have to decide on stands first.
 	slices.SortStableFunc(chapters, func(a, b scraperclient.JobChapter) int {
@@ -119,16 +123,16 @@ func jobViewOf(j scraperclient.QueueJob, chapters []scraperclient.JobChapter, la
 	})
 	left := 0
 	for i, c := range chapters {
-		row := jobChapterOf(i, c, j.State)
+		row := t.jobChapterOf(i, c, j.State)
 		row.Post, row.Back = jobAddress(j.ID)+"/accept", jobAddress(j.ID)
 		v.Chapters = append(v.Chapters, row)
 		if c.State == "waiting" || c.State == "downloading" {
 			left++
 		}
 	}
-	v.Counts = fmt.Sprintf("%s in the library, %s set aside, %s to come", thousands(j.Published), thousands(j.SetAside), thousands(left))
+	v.Counts = t.T("%d in the library, %d set aside, %d to come", j.Published, j.SetAside, left)
 	if len(chapters) < j.ChaptersTotal {
-		v.Counts += "; the first " + thousands(len(chapters)) + " are shown"
+		v.Counts = t.T("%s; the first %d are shown", v.Counts, len(chapters))
 	}
 	return v
 }
@@ -143,99 +147,100 @@ func withoutPriority(acts []jobAct) []jobAct {
 	return out
 }
 
-func jobFacts(j scraperclient.QueueJob, now time.Time) []laneFact {
+func (t tongue) jobFacts(j scraperclient.QueueJob, now time.Time) []laneFact {
 	facts := []laneFact{
-		{"Series", cmp.Or(j.Title, j.Series.SeriesID), siteAddress(j.Series)},
-		{"Site", cmp.Or(j.SiteName, j.Series.Site), laneAddress(j.Series.Site)},
-		{"Asked for", dated(j.RequestedAt, now), ""},
-		{"In this state", "since " + dated(j.ChangedAt, now), ""},
+		{t.T("Series"), cmp.Or(j.Title, j.Series.SeriesID), siteAddress(j.Series)},
+		{t.T("Site"), cmp.Or(j.SiteName, j.Series.Site), laneAddress(j.Series.Site)},
+		{t.T("Asked for"), t.dated(j.RequestedAt, now), ""},
+		{t.T("In this state"), t.T("since %s", t.dated(j.ChangedAt, now)), ""},
 	}
 	if j.Estimate.Chapters > 0 {
-		facts = append(facts, laneFact{"Still to come", estimateWords(j.Estimate), ""})
+		facts = append(facts, laneFact{t.T("Still to come"), t.estimateWords(j.Estimate), ""})
 	}
 	if j.Retries > 0 {
-		facts = append(facts, laneFact{"Retried by itself", count(j.Retries, "time", "times"), ""})
+		facts = append(facts, laneFact{t.T("Retried by itself"), t.T("%d times", j.Retries), ""})
 	}
 	if j.Stalls > 0 {
-		facts = append(facts, laneFact{"Recovered from a stall", count(j.Stalls, "time", "times"), ""})
+		facts = append(facts, laneFact{t.T("Recovered from a stall"), t.T("%d times", j.Stalls), ""})
 	}
-	word := "waits for your word once it is looked at"
+	word := t.T("waits for your word once it is looked at")
 	if j.Told {
-		word = "given, starts by itself"
+		word = t.T("given, starts by itself")
 	}
 	if j.State == "requested" || j.State == "inspecting" || j.State == "ready" {
-		facts = append(facts, laneFact{"Your word", word, ""})
+		facts = append(facts, laneFact{t.T("Your word"), word, ""})
 	}
 	return facts
 }
 
 // whyOf words why a Job does not go on, and what helps.
-func whyOf(j scraperclient.QueueJob, now time.Time) *jobWhy {
-	p := jobWords(&j.Job, now)
-	w := &jobWhy{Tone: p.Tone, Icon: p.Icon, Class: j.Class}
+func (t tongue) whyOf(j scraperclient.QueueJob, now time.Time) *jobWhy {
+	p := t.jobWords(&j.Job, now)
+	w := &jobWhy{Tone: p.Tone, Icon: p.Icon, Class: j.Class, Reason: upperFirst(j.Reason)}
 	switch j.State {
 	case "quarantined":
-		w.Heading = "Set aside until you decide"
-		w.Text = classHelp(j.Class)
+		w.Heading = t.T("Set aside until you decide")
+		w.Text = t.classHelp(j.Class)
 	case "unavailable":
-		w.Tone, w.Heading = "warn", "The title cannot be had there"
-		w.Text = "It is never retried blindly. If it moved, move the Series; if it came back, Retry."
+		w.Tone, w.Heading = "warn", t.T("The title cannot be had there")
+		w.Text = t.T("It is never retried blindly. If it moved, move the Series; if it came back, Retry.")
 	case "retry_wait":
-		w.Heading, w.Text = upperFirst(p.Word), "The connection was lost. It is tried once more by itself and then set aside; what has arrived is kept."
+		w.Heading, w.Text = upperFirst(p.Word), t.T("The connection was lost. It is tried once more by itself and then set aside; what has arrived is kept.")
 	default:
 		if j.Reason == "" || j.State == "done" || j.State == "cancelled" {
 			return nil
 		}
-		w.Heading, w.Text = "What happened last", "It keeps its place and goes on from where it was."
-	}
-	if j.Reason != "" {
-		w.Text = upperFirst(j.Reason) + ". " + w.Text
+		w.Heading, w.Text = t.T("What happened last"), t.T("It keeps its place and goes on from where it was.")
 	}
 	return w
 }
 
 // classHelp says what a failure class means for whoever decides.
-func classHelp(class string) string {
+func (t tongue) classHelp(class string) string {
 	switch class {
 	case "network":
-		return "The connection failed again after its one retry. When the Site answers again, Retry."
+		return t.T("The connection failed again after its one retry. When the Site answers again, Retry.")
 	case "parser":
-		return "Mangrove got a page that it does not understand. A newer Mangrove may; then Retry. What has arrived is kept."
+		return t.T("Mangrove got a page that it does not understand. A newer Mangrove may; then Retry. What has arrived is kept.")
 	case "stall":
-		return "Nothing arrived for too long, twice. Retry takes it up where it was."
+		return t.T("Nothing arrived for too long, twice. Retry takes it up where it was.")
 	case "unknown":
-		return "What happened is none of the known kinds. The scraper's log says more. Retry takes it up where it was."
+		return t.T("What happened is none of the known kinds. The scraper's log says more. Retry takes it up where it was.")
 	}
-	return "Retry takes it up where it was; nothing that has arrived is fetched again."
+	return t.T("Retry takes it up where it was; nothing that has arrived is fetched again.")
 }
 
-func jobChapterOf(i int, c scraperclient.JobChapter, state string) jobChapter {
-	out := jobChapter{ID: "jc-" + strconv.Itoa(i), Head: "Chapter " + c.Number, Name: c.Title, Reason: c.Reason}
+func (t tongue) jobChapterOf(i int, c scraperclient.JobChapter, state string) jobChapter {
+	out := jobChapter{ID: "jc-" + strconv.Itoa(i), Head: upperFirst(t.T("chapter %s", c.Number)), Name: c.Title, Reason: c.Reason}
 	if c.Number == "" {
 		out.Head, out.Name = cmp.Or(c.Title, c.ID), ""
 	}
 	switch c.State {
 	case "published":
-		out.State = pill{"check", "In the library", "ok", c.State}
+		out.State = pill{"check", t.T("In the library"), "ok", c.State}
 		if c.Pages > 0 {
-			out.State.Word += ", " + strconv.Itoa(c.Pages) + " p."
+			out.State.Word = t.T("%s, %s", out.State.Word, t.T("%d p.", c.Pages))
 		}
 	case "set_aside":
-		out.State = pill{"puzzle", "Set aside", "warn", c.State}
+		out.State = pill{"puzzle", t.T("Set aside"), "warn", c.State}
 		switch c.Class {
 		case "page":
-			out.Reason = cmp.Or(upperFirst(c.Reason), "A page is no whole image")
+			out.Reason = upperFirst(c.Reason)
+			if c.Reason == "" {
+				out.Said = t.T("A page is no whole image")
+			}
 			out.Accept = c.ID
 		case "conflict":
-			out.Reason = "Another file stands where it belongs; both are kept. " + upperFirst(c.Reason)
+			out.Said = t.T("Another file stands where it belongs; both are kept.")
+			out.Reason = upperFirst(c.Reason)
 		}
 	default:
-		out.State = pill{"clock", "To come", "quiet", c.State}
+		out.State = pill{"clock", t.T("To come"), "quiet", c.State}
 		if state == "cancelled" || state == "done" {
-			out.State = pill{"x", "Not fetched", "quiet", c.State}
+			out.State = pill{"x", t.T("Not fetched"), "quiet", c.State}
 		}
 		if c.PagesTotal > 0 {
-			out.State = pill{"down", fmt.Sprintf("%d of %d pages", c.PagesDone, c.PagesTotal), "info", "downloading"}
+			out.State = pill{"down", t.T("%d of %d pages", c.PagesDone, c.PagesTotal), "info", "downloading"}
 			out.Value, out.Max = c.PagesDone, c.PagesTotal
 		}
 	}

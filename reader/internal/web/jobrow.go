@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -16,12 +15,14 @@ type jobRow struct {
 	Href, Name     string
 	Cover          string
 	Meta           string
-	Reason         string
-	Percent        string
-	State          pill
-	Value, Max     int
-	Acts           []jobAct
-	Elsewhere      *jobLink
+	// Why is why it waits, or was set aside; Reason is the same in the scraper's own
+	// sentence, where it has one.
+	Why, Reason string
+	Percent     string
+	State       pill
+	Value, Max  int
+	Acts        []jobAct
+	Elsewhere   *jobLink
 }
 
 // jobAct is a button of a Job's form.
@@ -37,42 +38,42 @@ func jobAddress(id int64) string { return "/jobs/" + strconv.FormatInt(id, 10) }
 
 func jobElement(id int64) string { return "job-" + strconv.FormatInt(id, 10) }
 
-func jobRowOf(j scraperclient.QueueJob, lanes map[string]scraperclient.Lane, back string, now time.Time) jobRow {
+func (t tongue) jobRowOf(j scraperclient.QueueJob, lanes map[string]scraperclient.Lane, back string, now time.Time) jobRow {
 	r := jobRow{
 		ID: jobElement(j.ID), Post: jobAddress(j.ID), Href: jobAddress(j.ID), Back: back, Name: cmp.Or(j.Title, j.Series.SeriesID),
-		State: jobWords(&j.Job, now), Acts: jobActs(j),
+		State: t.jobWords(&j.Job, now), Acts: t.jobActs(j),
 	}
 	if j.HasCover {
 		r.Cover = siteCoverAddress(j.Series)
 	}
 	site := cmp.Or(j.SiteName, j.Series.Site)
 	lane, known := lanes[j.Series.Site]
-	r.Meta = joinMeta(jobHas(j), site)
+	r.Meta = joinMeta(t.jobHas(j), site)
 	switch j.Priority {
 	case "high":
-		r.Meta = joinMeta(r.Meta, "goes first")
+		r.Meta = joinMeta(r.Meta, t.T("goes first"))
 	case "low":
-		r.Meta = joinMeta(r.Meta, "goes last")
+		r.Meta = joinMeta(r.Meta, t.T("goes last"))
 	}
-	r.Reason = jobReason(j)
+	r.Why, r.Reason = t.jobReason(j)
 	switch j.State {
 	case "ready":
 		if known && !asks(lane) {
-			r.Meta += ", " + lowerFirst(circuitWords(lane, now).Word) + ": starts after that"
+			r.Meta = t.T("%s, %s: starts after that", r.Meta, lowerFirst(t.circuitWords(lane, now).Word))
 		}
 	case "requested", "queued":
 		if known && !asks(lane) {
-			r.State = pill{"lock", "Site refused", "quiet", j.State}
+			r.State = pill{"lock", t.T("Site refused"), "quiet", j.State}
 			if lane.CircuitReason != "access" {
-				r.State = circuitWords(lane, now)
+				r.State = t.circuitWords(lane, now)
 				r.State.Exact = j.State
 			}
 		}
 	case "downloading":
-		r.Meta, r.Value, r.Max = joinMeta(currentWords(j), site), done(j), 1000
-		r.Percent = strconv.Itoa(r.Value/10) + " %"
+		r.Meta, r.Value, r.Max = joinMeta(t.currentWords(j), site), done(j), 1000
+		r.Percent = t.T("%d %%", r.Value/10)
 	case "unavailable":
-		r.Elsewhere = &jobLink{moveAddress(j.Series, ""), "link", "Move"}
+		r.Elsewhere = &jobLink{moveAddress(j.Series, ""), "link", t.T("Move")}
 	}
 	return r
 }
@@ -81,57 +82,55 @@ func jobRowOf(j scraperclient.QueueJob, lanes map[string]scraperclient.Lane, bac
 func asks(l scraperclient.Lane) bool { return l.Circuit == "closed" || l.Circuit == "" }
 
 // jobHas says what a Job is for, or what is left of it.
-func jobHas(j scraperclient.QueueJob) string {
+func (t tongue) jobHas(j scraperclient.QueueJob) string {
 	switch {
 	case j.State == "done" || j.State == "cancelled":
-		text := count(j.Published, "chapter", "chapters") + " fetched"
+		text := t.T("%d chapters fetched", j.Published)
 		if j.SetAside > 0 {
-			text += ", " + thousands(j.SetAside) + " set aside"
+			text = t.T("%s, %s", text, t.T("%d set aside", j.SetAside))
 		}
 		return text
 	case j.ChaptersTotal == 0:
 		return ""
 	case j.State == "ready":
-		return estimateWords(j.Estimate)
+		return t.estimateWords(j.Estimate)
+	case j.ChaptersDone > 0:
+		return t.T("%d chapters left of %d", j.Estimate.Chapters, j.ChaptersTotal)
 	}
-	text := count(j.Estimate.Chapters, "chapter", "chapters")
-	if j.ChaptersDone > 0 {
-		text += " left of " + thousands(j.ChaptersTotal)
-	}
-	return text
+	return t.T("%d chapters", j.Estimate.Chapters)
 }
 
-// jobReason is the one line on why a Job waits or was set aside.
-func jobReason(j scraperclient.QueueJob) string {
-	text := upperFirst(j.Reason)
+// jobReason is the one line on why a Job waits or was set aside: in words of ours, or
+// in the scraper's own.
+func (t tongue) jobReason(j scraperclient.QueueJob) (why, reason string) {
 	switch j.State {
 	case "retry_wait":
-		text = "Connection lost"
 		if j.Published > 0 {
-			text += ", " + count(j.Published, "chapter", "chapters") + " kept"
+			return t.T("Connection lost, %d chapters kept", j.Published), ""
 		}
-		return text
+		return t.T("Connection lost"), ""
 	case "downloading", "inspecting", "ready", "cancelled":
-		text = ""
+	default:
+		reason = upperFirst(j.Reason)
 	}
-	if j.SetAside > 0 && text == "" && j.State != "done" && j.State != "cancelled" {
-		text = count(j.SetAside, "chapter", "chapters") + " set aside"
+	if j.SetAside > 0 && reason == "" && j.State != "done" && j.State != "cancelled" {
+		why = t.T("%d chapters set aside", j.SetAside)
 	}
-	return text
+	return why, reason
 }
 
 // currentWords says how far the chapter under way is.
-func currentWords(j scraperclient.QueueJob) string {
+func (t tongue) currentWords(j scraperclient.QueueJob) string {
 	if j.Current == nil {
-		return fmt.Sprintf("%s of %s", thousands(j.ChaptersDone), count(j.ChaptersTotal, "chapter", "chapters"))
+		return t.T("%s of %s", t.number(j.ChaptersDone), t.T("%d chapters", j.ChaptersTotal))
 	}
-	text := upperFirst(chapterName(j.Current.Number, j.Current.Title))
+	text := upperFirst(t.chapterName(j.Current.Number, j.Current.Title))
 	if j.Current.PagesTotal > 0 {
 		// Its pages come several at a time: the next is the one that is shown.
-		text += fmt.Sprintf(", page %d of %d", min(j.Current.PagesDone+1, j.Current.PagesTotal), j.Current.PagesTotal)
+		text = t.T("%s, page %d of %d", text, min(j.Current.PagesDone+1, j.Current.PagesTotal), j.Current.PagesTotal)
 	}
 	if j.ChaptersTotal > 1 {
-		text += fmt.Sprintf(" · %d of %d", min(j.ChaptersDone+1, j.ChaptersTotal), j.ChaptersTotal)
+		text = joinMeta(text, t.T("%s of %s", t.number(min(j.ChaptersDone+1, j.ChaptersTotal)), t.number(j.ChaptersTotal)))
 	}
 	return text
 }
@@ -150,24 +149,24 @@ func done(j scraperclient.QueueJob) int {
 
 // jobActs are the buttons of a row: what is most likely wanted, the rest on the
 // Job's own page.
-func jobActs(j scraperclient.QueueJob) []jobAct {
-	pause := jobAct{Name: "act", Act: "pause", Word: "Pause", Icon: "pause"}
-	retry := jobAct{Name: "act", Act: "retry", Word: "Retry", Icon: "refresh"}
+func (t tongue) jobActs(j scraperclient.QueueJob) []jobAct {
+	pause := jobAct{Name: "act", Act: "pause", Word: t.T("Pause"), Icon: "pause"}
+	retry := jobAct{Name: "act", Act: "retry", Word: t.T("Retry"), Icon: "refresh"}
 	switch j.State {
 	case "ready":
-		return []jobAct{{Name: "act", Act: "start", Word: "Start", Icon: "check"}, {Name: "act", Act: "cancel", Word: "Drop", Icon: "x", Plain: true}}
+		return []jobAct{{Name: "act", Act: "start", Word: t.T("Start"), Icon: "check"}, {Name: "act", Act: "cancel", Word: t.T("Drop"), Icon: "x", Plain: true}}
 	case "inspecting", "downloading":
 		return []jobAct{pause}
 	case "requested", "queued":
 		if j.Priority == "high" {
 			return []jobAct{pause}
 		}
-		return []jobAct{{Name: "priority", Act: "high", Word: "First", Icon: "up", Plain: true}, pause}
+		return []jobAct{{Name: "priority", Act: "high", Word: t.T("First"), Icon: "up", Plain: true}, pause}
 	case "retry_wait":
-		retry.Word = "Try now"
+		retry.Word = t.T("Try now")
 		return []jobAct{retry}
 	case "paused":
-		return []jobAct{{Name: "act", Act: "resume", Word: "Resume", Icon: "play"}}
+		return []jobAct{{Name: "act", Act: "resume", Word: t.T("Resume"), Icon: "play"}}
 	case "quarantined":
 		return []jobAct{retry}
 	case "unavailable":

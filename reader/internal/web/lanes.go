@@ -39,8 +39,12 @@ type laneCard struct {
 // unreadFile is a Site's description that is not read, with what is wrong.
 type unreadFile struct {
 	ID, File, Text string
-	Problems       []string
+	Problems       []problemLine
 }
+
+// problemLine is what is wrong with a description, in the scraper's own sentence, and
+// where, "" for no line of it.
+type problemLine struct{ Where, Message string }
 
 // unreadOf words a description that is not read.
 func (t tongue) unreadOf(i int, u scraperclient.UnreadDescription) unreadFile {
@@ -49,11 +53,11 @@ func (t tongue) unreadOf(i int, u scraperclient.UnreadDescription) unreadFile {
 		out.Text = t.T("Its Site goes on as it was described before.")
 	}
 	for _, p := range u.Problems {
+		line := problemLine{Message: p.Message}
 		if p.Line > 0 {
-			out.Problems = append(out.Problems, t.T("line %d: %s", p.Line, p.Message))
-			continue
+			line.Where = t.T("line %d:", p.Line)
 		}
-		out.Problems = append(out.Problems, p.Message)
+		out.Problems = append(out.Problems, line)
 	}
 	return out
 }

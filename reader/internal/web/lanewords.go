@@ -60,8 +60,6 @@ func (t tongue) circuitWords(l scraperclient.Lane, now time.Time) pill {
 	return pill{"lock", t.T("Not asked"), "warn", l.Circuit}
 }
 
-func circuitWords(l scraperclient.Lane, now time.Time) pill { return tongue{}.circuitWords(l, now) }
-
 // refusedSince is when the Site began to refuse: the trouble outlives a Resume
 // that was refused again, the circuit does not.
 func refusedSince(l scraperclient.Lane) time.Time {

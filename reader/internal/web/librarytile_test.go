@@ -54,7 +54,7 @@ func TestLibraryWords(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
 	for _, status := range []string{"ready", "refreshing", "stale", "updated", "error", "", "new"} {
-		p := libraryWord(scraperclient.Library{Status: status, Why: "w"}, time.Now())
+		p := english.libraryWord(scraperclient.Library{Status: status, Why: "w"}, time.Now())
 		if other, ok := seen[p.Word]; ok && status != "new" || p.Exact != status {
 			t.Errorf("%q reads %+v, as %q does", status, p, other)
 		}

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -28,8 +27,9 @@ type notificationsView struct {
 	Frame
 	Destinations []destinationRow
 	Form         destinationForm
-	// Said is what came of the last act, with its tone.
-	Said, Tone string
+	// Said is what came of the last act, with its tone; Why is the service's own
+	// sentence for it, "" without one.
+	Said, Tone, Why string
 }
 
 // destinationRow is one destination; its address is never shown again.
@@ -39,7 +39,8 @@ type destinationRow struct {
 	// Told says what it is told, State how the last message went.
 	Told  string
 	State pill
-	// Failure is why the last message was not taken, "" if it was.
+	// Failure is why the last message was not taken, in the service's own words, ""
+	// if it was.
 	Failure string
 	// Sure is true while a removal is to be confirmed.
 	Sure bool
@@ -49,7 +50,8 @@ type destinationRow struct {
 type destinationForm struct {
 	Name, Days string
 	Kinds      []kindChoice
-	Problem    string
+	// Problem says what is wrong, "" for nothing, Why the exact reason in English.
+	Problem, Why string
 }
 
 // kindChoice is one thing that can be told.
@@ -59,14 +61,14 @@ type kindChoice struct {
 }
 
 // kindsOffered words the kinds for the form, the most urgent first.
-func kindsOffered(chosen []string) []kindChoice {
+func (t tongue) kindsOffered(chosen []string) []kindChoice {
 	words := map[notify.Kind][2]string{
-		notify.Parked:      {"A service is parked", "Repair required: three failures within an hour"},
-		notify.Storage:     {"Downloads are on hold", "The disk is full, read-only or away"},
-		notify.Refused:     {"A Site refuses", "One line a Site, however many Series it has"},
-		notify.Quarantined: {"A download is set aside", "It waits until a person decides"},
-		notify.Failing:     {"A Series fails", "Longer than the days below"},
-		notify.Chapters:    {"New chapters", "Gathered for a quarter of an hour"},
+		notify.Parked:      {t.T("A service is parked"), t.T("Repair required: three failures within an hour")},
+		notify.Storage:     {t.T("Downloads are on hold"), t.T("The disk is full, read-only or away")},
+		notify.Refused:     {t.T("A Site refuses"), t.T("One line a Site, however many Series it has")},
+		notify.Quarantined: {t.T("A download is set aside"), t.T("It waits until a person decides")},
+		notify.Failing:     {t.T("A Series fails"), t.T("Longer than the days below")},
+		notify.Chapters:    {t.T("New chapters"), t.T("Gathered for a quarter of an hour")},
 	}
 	var out []kindChoice
 	for _, k := range notify.Kinds() {
@@ -75,32 +77,48 @@ func kindsOffered(chosen []string) []kindChoice {
 	return out
 }
 
-func destinationRowOf(d notify.Destination, now time.Time, sure int64) destinationRow {
+// toldWords are a kind within a sentence that lists what a destination is told.
+func (t tongue) toldWords(k notify.Kind, days int) string {
+	switch k {
+	case notify.Parked:
+		return t.T("a service is parked")
+	case notify.Storage:
+		return t.T("downloads are on hold")
+	case notify.Refused:
+		return t.T("a Site refuses")
+	case notify.Quarantined:
+		return t.T("a download is set aside")
+	case notify.Failing:
+		return t.T("a Series fails for %d days", days)
+	case notify.Chapters:
+		return t.T("new chapters")
+	}
+	return string(k)
+}
+
+func (t tongue) destinationRowOf(d notify.Destination, now time.Time, sure int64) destinationRow {
 	var told []string
-	for _, k := range kindsOffered(nil) {
-		if slices.Contains(d.Kinds, notify.Kind(k.Kind)) {
-			word := lowerFirst(k.Word)
-			if k.Kind == string(notify.Failing) {
-				word += " for " + count(d.FailingDays, "day", "days")
-			}
-			told = append(told, word)
+	for _, k := range notify.Kinds() {
+		if slices.Contains(d.Kinds, k) {
+			told = append(told, t.toldWords(k, d.FailingDays))
 		}
 	}
-	r := destinationRow{ID: d.ID, Name: d.Name, Service: d.Service(), Told: upperFirst(listed(told)), Sure: d.ID == sure}
+	r := destinationRow{ID: d.ID, Name: d.Name, Service: t.serviceWords(d), Told: upperFirst(t.join(told)), Sure: d.ID == sure}
 	switch {
 	case d.Failure != "":
-		r.State, r.Failure = pill{"warn", "Not taken since " + Clock(d.FailedAt, now), "bad", ""}, d.Failure
+		r.State, r.Failure = pill{"warn", t.T("Not taken since %s", t.clock(d.FailedAt, now)), "bad", ""}, d.Failure
 	case !d.SentAt.IsZero():
-		r.State = pill{"check", "Told " + lowerFirst(Moment(d.SentAt, now)), "ok", ""}
+		r.State = pill{"check", t.T("Told %s", t.within(d.SentAt, now)), "ok", ""}
 	default:
-		r.State = pill{"clock", "Nothing to tell so far", "quiet", ""}
+		r.State = pill{"clock", t.T("Nothing to tell so far"), "quiet", ""}
 	}
 	return r
 }
 
 func (s *Server) notificationsPage(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
-	form := destinationForm{Days: "3", Kinds: kindsOffered([]string{"parked", "storage", "refused", "quarantined", "failing"})}
+	say := s.say(r.Context())
+	form := destinationForm{Days: "3", Kinds: say.kindsOffered([]string{"parked", "storage", "refused", "quarantined", "failing"})}
 	sure, _ := strconv.ParseInt(q.Get("remove"), 10, 64)
 	v, err := s.notificationsView(r, form, sure)
 	if err != nil {
@@ -108,22 +126,23 @@ func (s *Server) notificationsPage(w http.ResponseWriter, r *http.Request) error
 	}
 	switch q.Get("did") {
 	case "added":
-		v.Said, v.Tone = "Added. Send a test to see whether it arrives.", "ok"
+		v.Said, v.Tone = say.T("Added. Send a test to see whether it arrives."), "ok"
 	case "sent":
-		v.Said, v.Tone = "The test was taken. It should be there now.", "ok"
+		v.Said, v.Tone = say.T("The test was taken. It should be there now."), "ok"
 	case "removed":
-		v.Said, v.Tone = "Removed. Nothing is sent there any more.", "ok"
+		v.Said, v.Tone = say.T("Removed. Nothing is sent there any more."), "ok"
 	}
 	s.render(w, r, http.StatusOK, "notifications", v)
 	return nil
 }
 
 func (s *Server) notificationsView(r *http.Request, form destinationForm, sure int64) (notificationsView, error) {
-	v := notificationsView{Frame: s.frame(r, "Notifications", "scraper"), Form: form}
+	say := s.say(r.Context())
+	v := notificationsView{Frame: s.frame(r, say.T("Notifications"), "scraper"), Form: form}
 	v.Back = scraperAddress
 	to, err := s.Notify.Destinations(r.Context())
 	for _, d := range to {
-		v.Destinations = append(v.Destinations, destinationRowOf(d, v.Now, sure))
+		v.Destinations = append(v.Destinations, say.destinationRowOf(d, v.Now, sure))
 	}
 	return v, err
 }
@@ -149,7 +168,9 @@ func (s *Server) addDestination(w http.ResponseWriter, r *http.Request) error {
 	if !fault.Is(err, fault.Invalid) {
 		return err
 	}
-	form := destinationForm{Name: d.Name, Days: r.PostFormValue("days"), Kinds: kindsOffered(r.PostForm["kind"]), Problem: destinationProblem(d, err)}
+	say := s.say(r.Context())
+	form := destinationForm{Name: d.Name, Days: r.PostFormValue("days"), Kinds: say.kindsOffered(r.PostForm["kind"])}
+	form.Problem, form.Why = say.destinationProblem(d, err)
 	v, err := s.notificationsView(r, form, 0)
 	if err != nil {
 		return err
@@ -158,17 +179,27 @@ func (s *Server) addDestination(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// destinationProblem words why a destination was not added.
-func destinationProblem(d notify.Destination, err error) string {
+// destinationProblem words why a destination was not added; why is the reason that
+// ends the sentence, as it was given, "" without one.
+func (t tongue) destinationProblem(d notify.Destination, err error) (text, why string) {
 	switch {
 	case strings.TrimSpace(d.Name) == "":
-		return "Give it a name, so that you know it again."
+		return t.T("Give it a name, so that you know it again."), ""
 	case len(d.Kinds) == 0:
-		return "Choose at least one thing that it is told."
+		return t.T("Choose at least one thing that it is told."), ""
 	case d.FailingDays < 0 || d.FailingDays > 365:
-		return "Days are a whole number from 0 to 365."
+		return t.T("Days are a whole number from 0 to 365."), ""
 	}
-	return fmt.Sprintf("The address was not understood: %s. Type it again.", strings.TrimSuffix(notify.Reason(err), "."))
+	return t.T("The address was not understood:"), strings.TrimSuffix(notify.Reason(err), ".") + "."
+}
+
+// serviceWords are what a destination is and where.
+func (t tongue) serviceWords(d notify.Destination) string {
+	name, host := d.Service()
+	if host == "" {
+		return name
+	}
+	return t.T("%s at %s", name, host)
 }
 
 // testDestination sends a message at once and says how that went.
@@ -187,11 +218,11 @@ func (s *Server) testDestination(w http.ResponseWriter, r *http.Request) error {
 	case !fault.Is(err, fault.Network) && !fault.Is(err, fault.Invalid):
 		return err
 	}
-	v, verr := s.notificationsView(r, destinationForm{Days: "3", Kinds: kindsOffered(nil)}, 0)
+	v, verr := s.notificationsView(r, destinationForm{Days: "3", Kinds: s.say(r.Context()).kindsOffered(nil)}, 0)
 	if verr != nil {
 		return verr
 	}
-	v.Said, v.Tone = "The test was not taken: "+strings.TrimSuffix(notify.Reason(err), ".")+".", "bad"
+	v.Said, v.Tone, v.Why = s.say(r.Context()).T("The test was not taken:"), "bad", strings.TrimSuffix(notify.Reason(err), ".")+"."
 	s.render(w, r, http.StatusOK, "notifications", v)
 	return nil
 }

@@ -132,7 +132,7 @@ func (t tongue) personRowOf(p account.Person, you int64, now time.Time) personRo
 		row.Meta = t.T("Here %s", t.ago(p.UsedAt, now))
 	}
 	if p.IssuerOnly {
-		row.Meta += ". Has no password"
+		row.Meta += ". " + t.T("Has no password")
 	}
 	if p.CodeFor == account.Reset {
 		row.Meta += ". " + t.T("A code for a new password is good until %s", t.clock(p.CodeExpires, now))

@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -32,15 +31,15 @@ type languagesSetting struct {
 	Problem string
 }
 
-func languagesSettingOf(tags []string) languagesSetting {
+func (t tongue) languagesSettingOf(tags []string) languagesSetting {
 	if len(tags) == 0 {
-		return languagesSetting{Says: "Each Site's own"}
+		return languagesSetting{Says: t.T("Each Site's own")}
 	}
 	names := make([]string, 0, len(tags))
 	for _, tag := range tags {
-		names = append(names, languageName(tag))
+		names = append(names, t.in().Name(tag))
 	}
-	return languagesSetting{Chosen: strings.Join(tags, ", "), Says: listed(names)}
+	return languagesSetting{Chosen: strings.Join(tags, ", "), Says: t.join(names)}
 }
 
 // siteSetting is the interval of one Site.
@@ -54,22 +53,22 @@ type siteSetting struct {
 	Problem string
 }
 
-func pollingOf(got scraperclient.Settings) *pollingView {
-	v := &pollingView{Adaptive: got.Adaptive, Languages: languagesSettingOf(got.Languages)}
+func (t tongue) pollingOf(got scraperclient.Settings) *pollingView {
+	v := &pollingView{Adaptive: got.Adaptive, Languages: t.languagesSettingOf(got.Languages)}
 	for _, site := range got.Sites {
-		v.Sites = append(v.Sites, settingOf(site))
+		v.Sites = append(v.Sites, t.settingOf(site))
 	}
 	return v
 }
 
-func settingOf(site scraperclient.SiteSettings) siteSetting {
+func (t tongue) settingOf(site scraperclient.SiteSettings) siteSetting {
 	out := siteSetting{
 		ID: settingID(site.Site), Path: "/settings/scraper/sites/" + url.PathEscape(site.Site) + "/interval", Name: cmp.Or(site.Name, site.Site),
-		Own: strconv.FormatFloat(site.Default.Hours(), 'f', -1, 64), Says: upperFirst(everyWords(site.Default)) + ", the Site's own",
+		Own: strconv.FormatFloat(site.Default.Hours(), 'f', -1, 64), Says: t.T("%s, the Site's own", upperFirst(t.everyWords(site.Default))),
 	}
 	if site.Hours > 0 {
 		out.Chosen = strconv.Itoa(site.Hours)
-		out.Says = upperFirst(everyWords(time.Duration(site.Hours)*time.Hour)) + ", chosen here; its own is " + everyWords(site.Default)
+		out.Says = t.T("%s, chosen here; its own is %s", upperFirst(t.everyWords(time.Duration(site.Hours)*time.Hour)), t.everyWords(site.Default))
 	}
 	return out
 }
@@ -86,10 +85,8 @@ func (t tongue) everyWords(d time.Duration) string {
 	case d < time.Hour:
 		return t.T("every %d minutes", int(d.Minutes()))
 	}
-	return t.T("every %s hours", strconv.FormatFloat(d.Hours(), 'f', -1, 64))
+	return t.T("every %s hours", t.in().Decimal(d.Hours(), 0, 2))
 }
-
-func everyWords(d time.Duration) string { return tongue{}.everyWords(d) }
 
 // setAdaptive switches whether quiet Series are read less often (A13).
 func (s *Server) setAdaptive(w http.ResponseWriter, r *http.Request) error {
@@ -118,7 +115,7 @@ func (s *Server) setLanguages(w http.ResponseWriter, r *http.Request) error {
 	}
 	return s.refusePolling(w, r, func(v *pollingView) {
 		v.Languages.Chosen = text
-		v.Languages.Problem = "One of these is no language as it is written here, like en, de or pt-BR. Nothing was changed."
+		v.Languages.Problem = s.say(r.Context()).T("One of these is no language as it is written here, like en, de or pt-BR. Nothing was changed.")
 	})
 }
 
@@ -128,7 +125,7 @@ func (s *Server) refusePolling(w http.ResponseWriter, r *http.Request, say func(
 	if err != nil {
 		return err
 	}
-	v.Frame = s.frame(r, "Scraper", "scraper")
+	v.Frame = s.frame(r, s.say(r.Context()).T("Scraper"), "scraper")
 	if v.Polling != nil {
 		say(v.Polling)
 	}
@@ -156,7 +153,7 @@ func (s *Server) setInterval(w http.ResponseWriter, r *http.Request) error {
 	return s.refusePolling(w, r, func(v *pollingView) {
 		for i := range v.Sites {
 			if v.Sites[i].ID == settingID(site) {
-				v.Sites[i].Problem = fmt.Sprintf("Hours are a whole number from 1 to %d. Nothing was changed.", mostHours)
+				v.Sites[i].Problem = s.say(r.Context()).T("Hours are a whole number from 1 to %d. Nothing was changed.", mostHours)
 			}
 		}
 	})

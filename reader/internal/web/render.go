@@ -6,7 +6,6 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -39,8 +38,6 @@ type Frame struct {
 	Guest bool
 	// PlainHTTP says to those who can change it that pages come without encryption.
 	PlainHTTP bool
-	// InEnglish is true for a page that is not worded in the person's language yet.
-	InEnglish bool
 	// Live is the address of the page's event stream, "" for none.
 	Live string
 }
@@ -55,18 +52,11 @@ type scraperLine struct {
 func (s *Server) frame(r *http.Request, title, place string) Frame {
 	u, say := who(r), s.say(r.Context())
 	return Frame{
-		InEnglish: say.in().Tag() != "en" && inEnglish(place),
-		Running:   runningOf(say, u, s.Scraper.Presence()),
-		Title:     title, Place: place, Theme: theme(r), Person: u.Name, Initials: initials(u.Name), UserID: u.ID,
+		Running: runningOf(say, u, s.Scraper.Presence()),
+		Title:   title, Place: place, Theme: theme(r), Person: u.Name, Initials: initials(u.Name), UserID: u.ID,
 		Scraper: say.scraperLine(s.Scraper.Presence(), time.Now()), Now: time.Now(),
 		Guest: u.Role == account.Guest, PlainHTTP: u.Role == account.Administrator && s.plainHTTP(r),
 	}
-}
-
-// inEnglish reports whether a place is one of those that only English has words for:
-// the pages of those who run Mangrove.
-func inEnglish(place string) bool {
-	return slices.Contains([]string{"scraper", "incidents", "health"}, place)
 }
 
 func (t tongue) scraperLine(p scraperclient.Presence, now time.Time) scraperLine {
@@ -124,20 +114,20 @@ func (s *Server) loadTemplates() (map[string]*template.Template, error) {
 			return nil, err
 		}
 		all[p.Tag()], err = template.New("").Funcs(template.FuncMap{
-			"asset":  func(name string) string { return s.assets[name].address },
-			"clock":  Clock,
-			"moment": Moment,
-			"exact":  func(t time.Time) string { return t.Format(time.RFC3339) },
-			"count":  count,
-			"path":   url.PathEscape,
-			"add":    func(a, b int) int { return a + b },
+			"asset": func(name string) string { return s.assets[name].address },
+			"exact": func(t time.Time) string { return t.Format(time.RFC3339) },
+			"path":  url.PathEscape,
+			"add":   func(a, b int) int { return a + b },
 			// problem is what is wrong with a field, with the id that the field names.
 			"problem": func(id, text string) map[string]string { return map[string]string{"ID": id, "Text": text} },
 			// What is said in the language of the page: t words a message, name is text
-			// from outside, when is clock, tongue the language itself, and scriptWords
-			// is for the scripts.
+			// from outside, verbatim a sentence of another program, meta a line of several
+			// facts, when is clock, tongue
+			// the language itself, and scriptWords is for the scripts.
 			"t":           t.inPage,
 			"name":        t.name,
+			"verbatim":    t.verbatim,
+			"meta":        t.meta,
 			"when":        t.clock,
 			"tongue":      t.in,
 			"scriptWords": func() string { return words },

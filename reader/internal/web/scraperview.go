@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -50,9 +49,10 @@ type figure struct {
 }
 
 // holdNotice is a Hold, or what stands in the way of downloads like one; Release is
-// the word that ends it, "" where nothing but mending does.
+// the word that ends it, "" where nothing but mending does. Reason is what was in the
+// way, in the scraper's own words, "" without one.
 type holdNotice struct {
-	Kind, Tone, Icon, Heading, Text, Release string
+	Kind, Tone, Icon, Heading, Reason, Text, Release string
 }
 
 // jobPart is a part of the queue.
@@ -75,21 +75,22 @@ type jobPart struct {
 }
 
 func (k queueKnown) view(now time.Time) scraperView {
-	v := scraperView{Query: k.query, Discovery: k.queue.DiscoveryAt, DiscoveryAt: cmp.Or(k.queue.DiscoveryAt, "03:00"), Last: lastDiscovery(k.queue.Last, now), Floor: strconv.FormatInt(k.queue.FreeSpaceFloor>>20, 10), Polling: pollingOf(k.settings)}
+	t := k.say
+	v := scraperView{Query: k.query, Discovery: k.queue.DiscoveryAt, DiscoveryAt: cmp.Or(k.queue.DiscoveryAt, "03:00"), Last: t.lastDiscovery(k.queue.Last, now), Floor: strconv.FormatInt(k.queue.FreeSpaceFloor>>20, 10), Polling: t.pollingOf(k.settings)}
 	for _, h := range k.holds {
-		v.Holds = append(v.Holds, holdWords(h, now))
+		v.Holds = append(v.Holds, t.holdWords(h, now))
 		v.Held = v.Held || h.Kind == "queue"
 	}
-	v.Holds = append(v.Holds, libraryNotice(k.library, k.holds, now)...)
+	v.Holds = append(v.Holds, t.libraryNotice(k.library, k.holds, now)...)
 	v.Tiles = k.tiles(now)
 	lanes := map[string]scraperclient.Lane{}
 	for _, l := range k.sites {
 		lanes[l.Site] = l.Lane
-		v.Sites = append(v.Sites, siteRowOf(l, k.query.told, k.query.address(), now))
-		v.Paces = append(v.Paces, paceRowOf(l, k.query.address()))
+		v.Sites = append(v.Sites, t.siteRowOf(l, k.query.told, k.query.address(), now))
+		v.Paces = append(v.Paces, t.paceRowOf(l, k.query.address()))
 	}
 	if k.query.Show == "" && len(k.counts) == 0 {
-		v.Parts = []jobPart{{ID: "q-now", Title: "Now", Empty: "Nothing is being fetched, and nothing waits. What the Series you follow bring anew stands here while it comes."}}
+		v.Parts = []jobPart{{ID: "q-now", Title: t.T("Now"), Empty: t.T("Nothing is being fetched, and nothing waits. What the Series you follow bring anew stands here while it comes.")}}
 		return v
 	}
 	for _, p := range queueParts() {
@@ -111,18 +112,16 @@ func (k queueKnown) tiles(now time.Time) []figure {
 			busy++
 		}
 	}
+	t := k.say
 	tiles := []figure{
-		{Name: "Downloading", Figure: thousands(running.Jobs), Note: "of " + count(len(k.sites), "Site", "Sites") + ", " + cmp.Or(some(busy, "busy"), "none busy")},
-		{Name: "Waiting for you", Figure: thousands(ready.Jobs), Note: cmp.Or(some(ready.Jobs, count(ready.Chapters, "chapter", "chapters")), "nothing")},
-		{Name: "In the queue", Figure: thousands(waiting.Jobs), Note: cmp.Or(k.soonest(now), some(waiting.Jobs, count(waiting.Chapters, "chapter", "chapters")), "nothing")},
-		{Name: "Quarantined", Figure: thousands(aside.Jobs), Note: cmp.Or(some(aside.Jobs, "need a person"), "none")},
-		libraryTile(k.library, now),
-	}
-	if aside.Jobs == 1 {
-		tiles[3].Note = "needs a person"
+		{Name: t.T("Downloading"), Figure: t.number(running.Jobs), Note: t.T("on none of %d Sites", len(k.sites))},
+		{Name: t.T("Waiting for you"), Figure: t.number(ready.Jobs), Note: cmp.Or(some(ready.Jobs, t.T("%d chapters", ready.Chapters)), t.T("nothing"))},
+		{Name: t.T("In the queue"), Figure: t.number(waiting.Jobs), Note: cmp.Or(k.soonest(now), some(waiting.Jobs, t.T("%d chapters", waiting.Chapters)), t.T("nothing"))},
+		{Name: t.T("Quarantined"), Figure: t.number(aside.Jobs), Note: cmp.Or(some(aside.Jobs, t.T("need a person", aside.Jobs)), t.T("none"))},
+		t.libraryTile(k.library, now),
 	}
 	if busy > 0 {
-		tiles[0].Note = "on " + count(busy, "Site", "Sites")
+		tiles[0].Note = t.T("on %d Sites", busy)
 	}
 	return tiles
 }
@@ -143,65 +142,66 @@ func (k queueKnown) soonest(now time.Time) string {
 			first = j.RetryAt
 		}
 	}
+	t := k.say
 	switch n := k.counts["retry_wait"].Jobs; {
 	case !first.IsZero() && first.After(now):
-		return thousands(n) + " again in " + span(first.Sub(now))
+		return t.T("%d again in %s", n, t.span(first.Sub(now)))
 	case !first.IsZero():
-		return thousands(n) + " again in a moment"
+		return t.T("%d again in a moment", n)
 	}
-	return some(k.counts["paused"].Jobs, thousands(k.counts["paused"].Jobs)+" paused")
+	return some(k.counts["paused"].Jobs, t.T("%d paused", k.counts["paused"].Jobs))
 }
 
 // part words one part of the queue.
 func (k queueKnown) part(key string, jobs scraperclient.Jobs, lanes map[string]scraperclient.Lane, now time.Time) jobPart {
-	p := jobPart{ID: "q-" + key, Back: k.query.address()}
+	t, p := k.say, jobPart{ID: "q-" + key, Back: k.query.address()}
 	alone := k.query.Show != ""
 	all := 0
 	switch key {
 	case "ready":
 		n := k.count("ready")
 		all = n.Jobs
-		p.Title = "Ready, waiting for your word"
+		p.Title = t.T("Ready, waiting for your word")
 		if n.Jobs > 1 {
-			p.All, p.AllAct, p.Sub = "Start all "+thousands(n.Jobs), "start", totals(n, jobs)
+			p.All, p.AllAct, p.Sub = t.T("Start all %d", n.Jobs), "start", t.totals(n, jobs)
 		}
 	case "now":
 		all = k.count("inspecting", "downloading").Jobs
-		p.Title, p.Live, p.Empty = "Now", true, "Nothing is being fetched."
+		p.Title, p.Live, p.Empty = t.T("Now"), true, t.T("Nothing is being fetched.")
 		if k.held() {
-			p.Empty = "Nothing is being fetched while downloads are on hold."
+			p.Empty = t.T("Nothing is being fetched while downloads are on hold.")
 		}
 	case "queue":
 		all = k.count("requested", "queued", "retry_wait", "paused").Jobs
-		p.Title, p.Sub = "Queue", thousands(all)+", next first"
+		p.Title, p.Sub = t.T("Queue"), t.T("%d, next first", all)
 	case "aside":
 		all = k.count("quarantined", "unavailable").Jobs
-		p.Title, p.Sub = "Quarantined", "set aside until a person decides"
+		p.Title, p.Sub = t.T("Quarantined"), t.T("set aside until a person decides")
 		if n := k.counts["quarantined"].Jobs; n > 1 {
-			p.All, p.AllAct = "Retry all "+thousands(n), "retry"
+			p.All, p.AllAct = t.T("Retry all %d", n), "retry"
 		}
 	case "ended":
-		p.Title, p.Sub = "Finished", "newest first"
+		p.Title, p.Sub = t.T("Finished"), t.T("newest first")
 	}
 	for _, j := range jobs.Jobs {
-		p.Rows = append(p.Rows, jobRowOf(j, lanes, k.query.address(), now))
+		p.Rows = append(p.Rows, t.jobRowOf(j, lanes, k.query.address(), now))
 		p.Seen = max(p.Seen, j.ChangedAt.UnixMilli())
 	}
 	if !alone {
 		if jobs.More {
-			p.More, p.MoreWord = scraperQuery{Show: key, Page: 1}.address(), "Show all "+thousands(all)
+			p.More, p.MoreWord = scraperQuery{Show: key, Page: 1}.address(), t.T("Show all %d", all)
 			// Those that are not on this page have been ready as long.
 			p.Seen = now.UnixMilli()
 		}
 		return p
 	}
 	p.Overview = scraperAddress
-	p.Empty = cmp.Or(p.Empty, "Nothing is here now.")
+	p.Empty = cmp.Or(p.Empty, t.T("Nothing is here now."))
 	if jobs.More || k.query.Page > 1 {
 		from := (k.query.Page-1)*pageLength + 1
-		p.Range = fmt.Sprintf("%s to %s", thousands(from), thousands(from+len(jobs.Jobs)-1))
+		p.Range = t.T("%d to %d", from, from+len(jobs.Jobs)-1)
 		if all > 0 {
-			p.Range += " of " + thousands(all)
+			p.Range = t.T("%d to %d of %d", from, from+len(jobs.Jobs)-1, all)
 		}
 		p.Seen = now.UnixMilli()
 	}
@@ -217,8 +217,8 @@ func (k queueKnown) part(key string, jobs scraperclient.Jobs, lanes map[string]s
 func (k queueKnown) held() bool { return len(k.holds) > 0 }
 
 // totals is what all that is ready comes to; the size only where all of it is shown.
-func totals(n scraperclient.JobCount, jobs scraperclient.Jobs) string {
-	text := count(n.Chapters, "chapter", "chapters")
+func (t tongue) totals(n scraperclient.JobCount, jobs scraperclient.Jobs) string {
+	text := t.T("%d chapters", n.Chapters)
 	if jobs.More || len(jobs.Jobs) < n.Jobs {
 		return text
 	}
@@ -233,50 +233,47 @@ func totals(n scraperclient.JobCount, jobs scraperclient.Jobs) string {
 		sum.Bytes = 0
 	}
 	sum.Chapters = n.Chapters
-	return estimateWords(sum)
+	return t.estimateWords(sum)
 }
 
 // estimateWords words what is to come: "4 chapters, about 96 pages, 61 MB".
-func estimateWords(e scraperclient.Estimate) string {
-	text := count(e.Chapters, "chapter", "chapters")
+func (t tongue) estimateWords(e scraperclient.Estimate) string {
+	text := t.T("%d chapters", e.Chapters)
 	if e.Pages > 0 {
-		text += ", about " + count(e.Pages, "page", "pages")
+		text = t.T("%s, about %s", text, t.T("%d pages", e.Pages))
 	}
 	if e.Bytes > 0 {
-		text += ", " + sizeWords(e.Bytes)
+		text = t.T("%s, %s", text, t.sizeWords(e.Bytes))
 	}
 	return text
 }
 
 // sizeWords words a size in two figures, as it is an estimate: "61 MB", "1.3 GB".
-func sizeWords(bytes int64) string {
+func (t tongue) sizeWords(bytes int64) string {
 	unit, units := float64(bytes)/1000, []string{"kB", "MB", "GB", "TB"}
 	for unit >= 1000 && len(units) > 1 {
 		unit, units = unit/1000, units[1:]
 	}
 	if unit < 10 {
-		return strconv.FormatFloat(unit, 'f', 1, 64) + " " + units[0]
+		return t.in().Decimal(unit, 1, 1) + " " + units[0]
 	}
-	return strconv.FormatFloat(unit, 'f', 0, 64) + " " + units[0]
+	return t.in().Decimal(unit, 0, 0) + " " + units[0]
 }
 
-func holdWords(h scraperclient.Hold, now time.Time) holdNotice {
+func (t tongue) holdWords(h scraperclient.Hold, now time.Time) holdNotice {
 	if h.Kind == "storage" {
-		text := "Nothing is downloaded since " + Clock(h.Since, now) + ". Polling and reading go on, and nothing was removed."
-		if h.Detail != "" {
-			text = upperFirst(h.Detail) + ". " + text
-		}
-		heading := "The library cannot be written"
+		heading := t.T("The library cannot be written")
 		if strings.Contains(h.Detail, "space") {
-			heading = "No room to store"
+			heading = t.T("No room to store")
 		}
 		return holdNotice{
-			Kind: h.Kind, Tone: "bad", Icon: "warn", Heading: heading, Text: text + " Mend what it names first: make room, or mount the library again.",
-			Release: "It is mended, go on",
+			Kind: h.Kind, Tone: "bad", Icon: "warn", Heading: heading, Reason: upperFirst(h.Detail),
+			Text:    t.T("Nothing is downloaded since %s. Polling and reading go on, and nothing was removed. Mend what it names first: make room, or mount the library again.", t.clock(h.Since, now)),
+			Release: t.T("It is mended, go on"),
 		}
 	}
 	return holdNotice{
-		Kind: h.Kind, Tone: "quiet", Icon: "pause", Heading: "Downloads are on hold since " + Clock(h.Since, now),
-		Text: "Somebody asked for it. What was under way ended after its chapter; polling and reading go on.", Release: "Go on",
+		Kind: h.Kind, Tone: "quiet", Icon: "pause", Heading: t.T("Downloads are on hold since %s", t.clock(h.Since, now)),
+		Text: t.T("Somebody asked for it. What was under way ended after its chapter; polling and reading go on."), Release: t.T("Go on"),
 	}
 }

@@ -125,9 +125,9 @@ func (s *Server) scraperPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v.Refused = refusedWords(refused)
+	v.Refused = s.say(r.Context()).refusedWords(refused)
 	v.Said = s.said(r.Context(), q.told)
-	v.Frame = s.frame(r, "Scraper", "scraper")
+	v.Frame = s.frame(r, s.say(r.Context()).T("Scraper"), "scraper")
 	live := url.Values{"view": {"scraper"}}
 	for key, values := range r.URL.Query() {
 		if key == "show" || key == "page" || key == "confirm" || key == "site" || key == "tried" {
@@ -141,6 +141,7 @@ func (s *Server) scraperPage(w http.ResponseWriter, r *http.Request) error {
 
 // queueKnown is what the page is made of.
 type queueKnown struct {
+	say      tongue
 	query    scraperQuery
 	parts    map[string]scraperclient.Jobs
 	counts   map[string]scraperclient.JobCount
@@ -164,7 +165,7 @@ func (s *Server) scraperView(ctx context.Context, q scraperQuery) (scraperView, 
 }
 
 func (s *Server) knowQueue(ctx context.Context, q scraperQuery) (queueKnown, error) {
-	k := queueKnown{query: q, parts: map[string]scraperclient.Jobs{}}
+	k := queueKnown{say: s.say(ctx), query: q, parts: map[string]scraperclient.Jobs{}}
 	var err error
 	for _, p := range queueParts() {
 		if q.Show != "" && p.key != q.Show || q.Show == "" && p.key == "ended" {

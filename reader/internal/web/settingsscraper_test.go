@@ -218,7 +218,7 @@ func TestEveryJobStateHasWordsAndWays(t *testing.T) {
 	sprite, now := string(a["icons.svg"].data), noon()
 	for _, state := range []string{"requested", "inspecting", "ready", "queued", "downloading", "paused", "retry_wait", "unavailable", "quarantined", "done", "cancelled"} {
 		j := scraperclient.QueueJob{Job: scraperclient.Job{ID: 1, State: state, ChaptersTotal: 3}, Priority: "normal"}
-		v := jobViewOf(j, nil, nil, now)
+		v := english.jobViewOf(j, nil, nil, now)
 		if len(v.Acts) == 0 || v.Row.State.Word == "" {
 			t.Errorf("%s: %+v", state, v)
 		}
@@ -229,14 +229,14 @@ func TestEveryJobStateHasWordsAndWays(t *testing.T) {
 		}
 		for _, act := range jobActWords() {
 			for _, changed := range []string{"yes", "no", "other"} {
-				if said := saidOf(j, told{did: act, job: 1, changed: changed}); said == nil || said.Text == "" || !strings.Contains(sprite, `id="i-`+said.Icon+`"`) {
+				if said := english.saidOf(j, told{did: act, job: 1, changed: changed}); said == nil || said.Text == "" || !strings.Contains(sprite, `id="i-`+said.Icon+`"`) {
 					t.Errorf("%s of a Job that is %s, changed %s: %+v", act, state, changed, said)
 				}
 			}
 		}
 	}
-	for bytes, want := range map[int64]string{61_400_000: "61 MB", 1_340_000_000: "1.3 GB", 900_000: "900 kB", 5_000_000_000_000_000: "5000 TB"} {
-		if got := sizeWords(bytes); got != want {
+	for bytes, want := range map[int64]string{61_400_000: "61 MB", 1_340_000_000: "1.3 GB", 900_000: "900 kB", 5_000_000_000_000_000: "5,000 TB"} {
+		if got := english.sizeWords(bytes); got != want {
 			t.Errorf("%d bytes are %q, want %q", bytes, got, want)
 		}
 	}
@@ -244,8 +244,8 @@ func TestEveryJobStateHasWordsAndWays(t *testing.T) {
 	for _, tt := range []struct {
 		rate *float64
 		want string
-	}{{nil, ""}, {&fast, " · now 41 a minute"}, {&slow, " · now 0.4 a minute"}, {&none, " · nothing in the last 10 min"}} {
-		if got := rateWords(tt.rate); got != tt.want {
+	}{{nil, ""}, {&fast, "now 41 a minute"}, {&slow, "now 0.4 a minute"}, {&none, "nothing in the last 10 min"}} {
+		if got := english.rate(tt.rate); got != tt.want {
 			t.Errorf("got %q, want %q", got, tt.want)
 		}
 	}

@@ -29,81 +29,73 @@ type siteRow struct {
 
 func siteElement(site string) string { return elementID("site-", site) }
 
-func siteRowOf(d scraperclient.LaneDetail, t told, back string, now time.Time) siteRow {
-	r := siteRow{ID: siteElement(d.Site), Name: laneName(d.Lane), Href: laneAddress(d.Site), State: circuitWords(d.Lane, now), Pace: paceWords(d), Back: back}
+func (t tongue) siteRowOf(d scraperclient.LaneDetail, to told, back string, now time.Time) siteRow {
+	r := siteRow{ID: siteElement(d.Site), Name: laneName(d.Lane), Href: laneAddress(d.Site), State: t.circuitWords(d.Lane, now), Pace: t.paceWords(d), Back: back}
 	keep := ""
 	if d.Jobs > 0 {
-		keep = " " + upperFirst(count(d.Jobs, "download keeps its place.", "downloads keep their place."))
+		keep = " " + t.T("%d downloads keep their place.", d.Jobs)
 	}
-	since := "Since " + Clock(d.CircuitSince, now) + ". "
+	since := t.T("Since %s.", t.clock(d.CircuitSince, now)) + " "
 	switch d.Circuit {
 	case "paused":
 		// The state already says since when, and who.
 		r.Post = "/lanes/" + url.PathEscape(d.Site)
 		switch d.CircuitReason {
 		case "access":
-			r.Line = "Nothing is sent to it until you resume."
+			r.Line = t.T("Nothing is sent to it until you resume.")
 			if d.RetryAfter.After(now) {
-				r.Line = "It asked for quiet until " + Clock(d.RetryAfter, now) + "."
+				r.Line = t.T("It asked for quiet until %s.", t.clock(d.RetryAfter, now))
 			}
 		case "systemic":
-			r.Line = since + "Two downloads met pages that Mangrove does not understand."
+			r.Line = since + t.T("Two downloads met pages that Mangrove does not understand.")
 		default:
-			r.Line = since + "Nothing is sent to it until you resume."
+			r.Line = since + t.T("Nothing is sent to it until you resume.")
 		}
 		r.Line = strings.TrimSpace(r.Line + keep)
 	case "open", "probing":
-		r.Line = "It has not answered since " + Clock(d.CircuitSince, now) + ". Ends by itself." + keep
+		r.Line = t.T("It has not answered since %s. This ends by itself.", t.clock(d.CircuitSince, now)) + keep
 	default:
-		if line, busy := (tongue{}).laneLine(d, now); busy {
+		if line, busy := t.laneLine(d, now); busy {
 			r.Line = line
 		}
 	}
 	if r.Post == "" {
 		r.Pause = "/lanes/" + url.PathEscape(d.Site) + "/pause"
 	}
-	if t.site != d.Site {
+	if to.site != d.Site {
 		return r
 	}
-	switch t.tried {
+	switch to.tried {
 	case "resumed":
-		r.Result, r.ResultTone = "Read well: resumed.", "ok"
+		r.Result, r.ResultTone = t.T("Read well: resumed."), "ok"
 	case "refused":
-		r.Result, r.ResultTone = "Refused again: still paused.", "bad"
+		r.Result, r.ResultTone = t.T("Refused again: still paused."), "bad"
 		if d.CircuitReason != "access" {
-			r.Result, r.ResultTone = "That read did not go well: still paused.", "warn"
+			r.Result, r.ResultTone = t.T("That read did not go well: still paused."), "warn"
 		}
 	case "silent":
-		r.Result, r.ResultTone = "It could not be tried just now.", "warn"
+		r.Result, r.ResultTone = t.T("It could not be tried just now."), "warn"
 	}
-	if r.Post != "" && d.RetryAfter.After(now) && (t.confirm == "resume" || t.confirm == "probe") {
-		r.Confirm = t.confirm
-		r.Asking = laneName(d.Lane) + " asked for quiet until " + Clock(d.RetryAfter, now) + ". "
-		if t.confirm == "resume" {
-			r.Asking += "Resume now?"
+	if r.Post != "" && d.RetryAfter.After(now) && (to.confirm == "resume" || to.confirm == "probe") {
+		r.Confirm = to.confirm
+		if until := t.clock(d.RetryAfter, now); to.confirm == "resume" {
+			r.Asking = t.T("%s asked for quiet until %s. Resume now?", laneName(d.Lane), until)
 		} else {
-			r.Asking += "Try one read now?"
+			r.Asking = t.T("%s asked for quiet until %s. Try one read now?", laneName(d.Lane), until)
 		}
 	}
 	return r
 }
 
 // paceWords says how often a Site is asked at most, and how often it was.
-func paceWords(d scraperclient.LaneDetail) string {
+func (t tongue) paceWords(d scraperclient.LaneDetail) string {
 	if d.Pacing <= 0 {
 		return ""
 	}
-	return "Every " + pacing(d.Pacing) + " at most" + rateWords(d.Rate)
+	return joinMeta(t.T("Every %s at most", t.pacing(d.Pacing)), t.rate(d.Rate))
 }
 
-// rateWords is what was really sent over the last ten minutes, for the end of a sentence.
-func rateWords(rate *float64) string {
-	if said := (tongue{}).rate(rate); said != "" {
-		return " · " + said
-	}
-	return ""
-}
-
+// rate is what was really sent over the last ten minutes.
 func (t tongue) rate(rate *float64) string {
 	switch {
 	case rate == nil:
@@ -111,19 +103,17 @@ func (t tongue) rate(rate *float64) string {
 	case *rate < 0.05:
 		return t.T("nothing in the last 10 min")
 	case *rate < 1:
-		return t.T("now %s a minute", strconv.FormatFloat(*rate, 'f', 1, 64))
+		return t.T("now %s a minute", t.in().Decimal(*rate, 1, 1))
 	}
-	return t.T("now %s a minute", strconv.FormatFloat(*rate, 'f', 0, 64))
+	return t.T("now %s a minute", t.in().Decimal(*rate, 0, 0))
 }
 
 // pacing words the time between two requests.
-func pacing(d time.Duration) string { return tongue{}.pacing(d) }
-
 func (t tongue) pacing(d time.Duration) string {
 	if d >= time.Minute && d%time.Minute == 0 {
 		return t.T("%d min", int(d/time.Minute))
 	}
-	return t.T("%s s", strconv.FormatFloat(d.Seconds(), 'g', 4, 64))
+	return t.T("%s s", t.in().Decimal(d.Seconds(), 0, 3))
 }
 
 // paceRow is the choice of one Site's pace.
@@ -146,10 +136,10 @@ func paces() []time.Duration {
 	}
 }
 
-func paceRowOf(d scraperclient.LaneDetail, back string) paceRow {
+func (t tongue) paceRowOf(d scraperclient.LaneDetail, back string) paceRow {
 	r := paceRow{ID: elementID("pace-", d.Site), Name: laneName(d.Lane), Post: "/lanes/" + url.PathEscape(d.Site) + "/pace", Back: back}
 	least := cmp.Or(d.LeastPacing, d.Pacing)
-	r.Options = append(r.Options, paceOption{"0", pacing(least) + " (own)", d.Pacing == least})
+	r.Options = append(r.Options, paceOption{"0", t.T("%s (own)", t.pacing(least)), d.Pacing == least})
 	offered := paces()
 	if d.Pacing > least && !slices.Contains(offered, d.Pacing) {
 		offered = append(offered, d.Pacing)
@@ -157,7 +147,7 @@ func paceRowOf(d scraperclient.LaneDetail, back string) paceRow {
 	}
 	for _, p := range offered {
 		if p > least {
-			r.Options = append(r.Options, paceOption{strconv.FormatFloat(p.Seconds(), 'f', -1, 64), pacing(p), p == d.Pacing})
+			r.Options = append(r.Options, paceOption{strconv.FormatFloat(p.Seconds(), 'f', -1, 64), t.pacing(p), p == d.Pacing})
 		}
 	}
 	return r

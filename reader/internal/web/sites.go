@@ -53,7 +53,7 @@ func (s *Server) paste(ctx context.Context, address string) (pasted, error) {
 func (s *Server) unread(ctx context.Context, p pasted) pasted {
 	p.Unread = true
 	if names, err := s.siteNames(ctx); err == nil && len(names) > 0 {
-		p.Sites = listed(names)
+		p.Sites = s.say(ctx).join(names)
 	}
 	return p
 }

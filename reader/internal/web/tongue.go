@@ -15,8 +15,7 @@ import (
 	"mangrove/reader/internal/language"
 )
 
-// tongue words what pages say in one person's language. The zero value is English,
-// which is also what the pages of those who run Mangrove are written in.
+// tongue words what pages say in one person's language. The zero value is English.
 type tongue struct{ printer *language.Printer }
 
 func (t tongue) in() *language.Printer {
@@ -53,6 +52,30 @@ func (t tongue) name(name string) any {
 		return name
 	}
 	return template.HTML("<bdi>" + template.HTMLEscapeString(name) + "</bdi>")
+}
+
+// meta is a line of facts with dots between, such as joinMeta makes. In a language that
+// runs from right to left each fact is kept apart: "61 MB" and the name behind it would
+// be read as one piece otherwise, and in the wrong order.
+func (t tongue) meta(line string) any {
+	if t.in().Direction() == "ltr" {
+		return line
+	}
+	parts := strings.Split(line, " · ")
+	for i, p := range parts {
+		parts[i] = `<bdi dir="rtl">` + template.HTMLEscapeString(p) + `</bdi>`
+	}
+	return template.HTML(strings.Join(parts, " · "))
+}
+
+// verbatim is a sentence of another program, which is English and stays as it is: the
+// reason of a failure, the answer of a service. A page in another language says so,
+// for those who have it read to them and for what runs the other way.
+func (t tongue) verbatim(text string) any {
+	if t.in().Tag() == "en" {
+		return text
+	}
+	return template.HTML(`<span lang="en" dir="auto">` + template.HTMLEscapeString(text) + `</span>`)
 }
 
 // languageCookie keeps a person's choice for where nobody is signed in yet.

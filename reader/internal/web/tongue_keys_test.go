@@ -46,8 +46,11 @@ func TestCountedMessagesHavePluralForms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// A number that is a bound, or that counts within "of so many", is never one thing.
+	counts, invariable := regexp.MustCompile(`%d (?:[a-z]+ )?[A-Za-z]+s\b`), regexp.MustCompile(`%d (?:[a-z]+ )?Series|(of|at most|1 to) %d [a-z]+s`)
+	forms := all.All()[0].Keys() // English has messages for its plural forms alone
 	for _, key := range saidKeys(t) {
-		if regexp.MustCompile(`%d [a-z]+s\b`).MatchString(key) && all.All()[0].T(key, 1, 1, 1) == all.All()[0].T(strings.Clone(key)+" ", 1, 1, 1) {
+		if counts.MatchString(key) && !invariable.MatchString(key) && !slices.Contains(forms, key) {
 			t.Errorf("en.json has no plural forms for %q", key)
 		}
 	}

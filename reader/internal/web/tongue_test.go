@@ -10,6 +10,9 @@ import (
 	"time"
 	"unicode"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	scraperv1 "mangrove/proto/gen/scraper/v1"
 	"mangrove/reader/internal/account"
 	"mangrove/reader/internal/language"
 )
@@ -43,8 +46,13 @@ func TestPagesAreInTheBrowsersLanguage(t *testing.T) {
 		{"de", "/nowhere", "de", []string{"Diese Seite gibt es nicht"}}, {"ar", "/nowhere", "ar", []string{"لا توجد صفحة كهذه"}},
 		{"de", "/me", "de", []string{"Passwort ändern", "Wie der Browser sagt", "Deutsch", "العربية"}},
 		{"de", "/offline", "de", []string{"Mangrove ist nicht erreichbar"}},
-		// What is English only says so.
-		{"ar", "/incidents", "ar", []string{`id="main" lang="en" dir="ltr"`, "المسارات"}}, {"", "/incidents", "en", []string{`id="main">`}},
+
+		// Those who run Mangrove are answered in their language, too.
+		{"de", "/settings/scraper", "de", []string{"<h1>Scraper</h1>", "Wartet auf dich", "Nächtliche Suche", "Alle Downloads stoppen"}}, {"ar", "/settings/scraper", "ar", []string{"<h1>الجالب</h1>", "البحث الليلي"}},
+		{"de", "/incidents", "de", []string{"<h1>Vorfälle</h1>", "Nichts wartet auf jemanden"}}, {"ar", "/incidents", "ar", []string{"<h1>الحوادث</h1>", `id="main">`}},
+		{"de", "/settings/health", "de", []string{"<h1>Zustand der Dienste</h1>", "Was der Scraper meldet"}}, {"ar", "/settings/health", "ar", []string{"<h1>صحة الخدمات</h1>"}},
+		{"de", "/settings/notifications", "de", []string{"<h1>Benachrichtigungen</h1>", "Ein Dienst ist stillgelegt"}}, {"ar", "/settings/notifications", "ar", []string{"<h1>الإشعارات</h1>"}},
+		{"de", "/settings/scraper/unreadable", "de", []string{"Jede Datei lässt sich lesen."}}, {"ar", "/settings/scraper/unreadable", "ar", []string{"كل الملفات تُقرأ."}},
 	} {
 		resp, body := s.in(mo, tt.page, tt.accept)
 		direction := map[bool]string{true: "rtl", false: "ltr"}[tt.lang == "ar"]
@@ -165,5 +173,83 @@ func TestStylesAreLogical(t *testing.T) {
 				t.Errorf("%s: %s names its sides: %s", name, m[1], strings.TrimFunc(m[0], unicode.IsPunct))
 			}
 		}
+	}
+}
+
+// What another program said stays as it is, and says that it is English; in English
+// itself there is nothing to say.
+func TestWhatOthersSayIsMarked(t *testing.T) {
+	t.Parallel()
+	german, arabic := spoken(t, "de"), spoken(t, "ar")
+	for _, tt := range []struct {
+		got  any
+		want string
+	}{
+		{english.verbatim("no <list> in the page"), "no <list> in the page"}, {german.verbatim("no <list>"), `<span lang="en" dir="auto">no &lt;list&gt;</span>`},
+		{german.meta("4 Kapitel · <b>"), "4 Kapitel · <b>"}, {arabic.meta("61 MB · <b>"), `<bdi dir="rtl">61 MB</bdi> · <bdi dir="rtl">&lt;b&gt;</bdi>`},
+	} {
+		if got := stringOf(tt.got); got != tt.want {
+			t.Errorf("got %q, want %q", got, tt.want)
+		}
+	}
+}
+
+func spoken(t *testing.T, tag string) tongue {
+	t.Helper()
+	all, err := language.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tongue{all.For(tag, "")}
+}
+
+// The supervisor has few sentences of its own, and those are worded; what a service
+// printed is not.
+func TestWhatTheSupervisorSaysIsWorded(t *testing.T) {
+	t.Parallel()
+	german, arabic := spoken(t, "de"), spoken(t, "ar")
+	for _, tt := range []struct{ got, want remark }{
+		{german.supervisorSays("exit code 2"), remark{Text: "Exit-Code 2"}}, {german.supervisorSays("signal: killed"), remark{Text: "Signal: killed"}},
+		{german.supervisorSays("3 failures within an hour"), remark{Text: "3 Ausfälle binnen einer Stunde"}}, {arabic.supervisorSays("3 failures within an hour"), remark{Text: "3 تعطّلات خلال ساعة"}},
+		{german.supervisorSays("3 liveness checks missed in a row; it was ended"), remark{Text: "3 Lebenszeichen hintereinander ausgeblieben; er wurde beendet"}},
+		{german.supervisorSays("exit code 2, and more"), remark{Text: "exit code 2, and more", Free: true}}, {german.supervisorSays("the schema is newer"), remark{Text: "the schema is newer", Free: true}},
+		{english.supervisorSays("exit code 99999999999999999999"), remark{Text: "exit code 99999999999999999999", Free: true}},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("got %+v, want %+v", tt.got, tt.want)
+		}
+	}
+}
+
+// The pages of those who run Mangrove say in their language what they know, with the
+// reasons of other programs marked as English.
+func TestTheOperatorsPagesInOtherLanguages(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	mo := s.claim()
+	s.scraper.SetLanes(time.Time{}, lane("alpha", 0, refused))
+	j := order(12, "quarantined", "Potion Shop", func(j *scraperv1.QueueJob) { j.Job.Class, j.Job.Reason = "network", "get alpha.example: time-out" })
+	j.Chapters = []*scraperv1.JobChapter{{Chapter: &scraperv1.Chapter{ChapterId: "b", Number: "2"}, State: "set_aside", Class: "page", Reason: "page 14 is no whole image"}}
+	s.scraper.SetJobs(j)
+	s.scraper.SetIncidents(incident(1043, nil))
+	s.scraper.SetHolds(&scraperv1.Hold{Kind: "storage", Since: timestamppb.Now(), Detail: "write: no space left on device"})
+	report := parked(time.Now())
+	s.standing.Store(&report)
+	for _, tt := range []struct {
+		accept, page string
+		says         []string
+	}{
+		{"de", "/settings/scraper", []string{"Kein Platz zum Ablegen", `<span lang="en" dir="auto">Write: no space left on device</span>. Seit `, "In Quarantäne", "2 s (eigen)", "3 Downloads behalten ihren Platz."}},
+		{"ar", "/settings/scraper", []string{"لا مساحة للحفظ", "3 تنزيلات تحتفظ بدورها.", "تجربة قراءة واحدة", `<bdi dir="rtl">4 فصول</bdi> · <bdi dir="rtl">Alpha</bdi>`}},
+		{"de", "/jobs/12", []string{"Beiseitegelegt, bis du entscheidest", `<span lang="en" dir="auto">Get alpha.example: time-out</span>. Die Verbindung scheiterte`, `<span lang="en" dir="auto">Page 14 is no whole image</span>`, "Ohne sie nehmen", "Auftrag 12: einmal holen"}},
+		{"ar", "/jobs/12", []string{"مُنحّى حتى تقرر", "نوع التعثر:", "المهمة <bdi>12</bdi>: طلب واحد"}},
+		{"de", "/incidents", []string{"Seitenliste nicht verstanden", `<span lang="en" dir="auto">no list in the page</span>`, "Pepper, Kapitel 91 · Sample"}},
+		{"de", "/incidents/1043", []string{"Vorfall 1.043", "ganz, 1 Geheimnis entfernt", "1 Antwort davor", "Auftrag 7781 ist in Quarantäne", "Sample ist angehalten: zwei Downloads", "38 kB, geeignet für einen Fehlerbericht", `<pre class="evidence" lang="en" dir="ltr"`}},
+		{"ar", "/incidents/1043", []string{"الحادثة 1,043", "المهمة 7781 في الحجر", "وسم كمعالَجة"}},
+		{"de", "/settings/health", []string{"Der Scraper ist binnen einer Stunde 3-mal abgebrochen und wartet auf dich.", "Exit-Code 2", "keiner von 3 übrig, einer wieder: ", "noch 0 von 3 Ausfällen in dieser Stunde frei", "<code>mangrove reset-budget scraper</code>", `lang="en" dir="ltr" tabindex="0"`}},
+		{"ar", "/settings/health", []string{"الجالب: 3 توقفات مفاجئة خلال ساعة", "رمز الخروج 2", "تحتاج إلى إصلاح"}},
+	} {
+		_, body := s.in(mo, tt.page, tt.accept)
+		has(t, body, tt.says...)
 	}
 }

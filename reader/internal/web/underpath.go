@@ -65,7 +65,7 @@ func (s *Server) below(mux *http.ServeMux) http.Handler {
 		return mux
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.plain(w, http.StatusNotFound, "Mangrove lives under "+s.BasePath+"/ (MANGROVE_BASE_PATH). A proxy in front has to pass the path on as it is.")
+		s.plain(w, http.StatusNotFound, s.say(s.asked(r).Context()).T("Mangrove lives under %s/ (MANGROVE_BASE_PATH). A proxy in front has to pass the path on as it is.", s.BasePath))
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mux.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), basePathKey{}, s.BasePath)))

@@ -42,27 +42,28 @@ func (s *Server) refusedPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v := refusedView{Frame: s.frame(r, "Files that cannot be read", "scraper"), Titles: refusedTitles(books)}
+	say := s.say(r.Context())
+	v := refusedView{Frame: s.frame(r, say.T("Files that cannot be read"), "scraper"), Titles: say.refusedTitles(books)}
 	if more := all - len(books); more > 0 {
-		v.More = "And " + count(more, "more file", "more files") + ", once these are mended."
+		v.More = say.T("And %d more files, once these are mended.", more)
 	}
 	s.render(w, r, http.StatusOK, "unreadable", v)
 	return nil
 }
 
-func refusedTitles(books []catalog.Refused) []refusedTitle {
+func (t tongue) refusedTitles(books []catalog.Refused) []refusedTitle {
 	var out []refusedTitle
 	for _, b := range books {
 		if n := len(out); n == 0 || out[n-1].ID != b.TitleID {
 			out = append(out, refusedTitle{ID: b.TitleID, Name: b.TitleName, Href: seriesAddress(b.TitleID)})
 		}
-		why := refusalOf(b.Why)
-		t := &out[len(out)-1]
+		why := t.refusalOf(b.Why)
+		of := &out[len(out)-1]
 		name := b.Name
 		if b.Number != "" || name == "" {
-			name = upperFirst(chapterName(b.Number, ""))
+			name = upperFirst(t.chapterName(b.Number, ""))
 		}
-		t.Files = append(t.Files, refusedFile{
+		of.Files = append(of.Files, refusedFile{
 			ID: b.ID, Name: name, Path: b.Path, State: pill{Icon: why.Icon, Word: why.Word, Tone: "warn"}, refusal: why,
 		})
 	}
@@ -70,9 +71,9 @@ func refusedTitles(books []catalog.Refused) []refusedTitle {
 }
 
 // refusedWords counts the files that cannot be read, "" for none.
-func refusedWords(n int) string {
+func (t tongue) refusedWords(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return count(n, "file cannot be read", "files cannot be read")
+	return t.T("%d files cannot be read.", n)
 }

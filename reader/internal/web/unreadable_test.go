@@ -21,7 +21,7 @@ func TestEveryReasonIsWorded(t *testing.T) {
 	t.Parallel()
 	seen := map[string]unreadable.Reason{}
 	for _, why := range unreadable.Reasons() {
-		got := refusalOf(why)
+		got := english.refusalOf(why)
 		if other, twice := seen[got.Word]; twice {
 			t.Errorf("%s and %s are both %q", why, other, got.Word)
 		}

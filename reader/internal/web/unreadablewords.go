@@ -28,5 +28,3 @@ func (t tongue) refusalOf(why unreadable.Reason) refusal {
 	}
 	return refusal{t.T("Damaged"), "warn", t.T("Its file is damaged or cut short."), t.T("Copy it into the library again from where it came from.")}
 }
-
-func refusalOf(why unreadable.Reason) refusal { return tongue{}.refusalOf(why) }

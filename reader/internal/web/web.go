@@ -236,7 +236,7 @@ func (s *Server) Handler() http.Handler {
 	cross := http.NewCrossOriginProtection()
 	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		pageHeaders(w.Header(), r)
-		s.plain(w, http.StatusForbidden, "This request came from another site, so nothing was done.")
+		s.plain(w, http.StatusForbidden, s.say(s.asked(r).Context()).T("This request came from another site, so nothing was done."))
 	}))
 	return forwarded.Handler(s.TrustedProxies, cross.Handler(s.knownHost(s.headers(s.bounded(s.below(mux))))))
 }

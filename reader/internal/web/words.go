@@ -1,43 +1,12 @@
 package web
 
 import (
-	"strconv"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"mangrove/reader/internal/scraperclient"
 )
-
-// Clock is clock in English.
-func Clock(t, now time.Time) string { return tongue{}.clock(t, now) }
-
-// Moment is Clock at the start of a sentence: "Today, 14:02".
-func Moment(t, now time.Time) string { return tongue{}.moment(t, now) }
-
-func ago(t, now time.Time) string { return tongue{}.ago(t, now) }
-
-func dated(t, now time.Time) string { return tongue{}.dated(t, now) }
-
-func span(d time.Duration) string { return tongue{}.span(d) }
-
-func seconds(d time.Duration) string { return tongue{}.seconds(d) }
-
-// count words a number with its noun, with commas from a thousand on.
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return thousands(n) + " " + many
-}
-
-func thousands(n int) string {
-	text := strconv.Itoa(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
-}
 
 // pill is a state: an icon, a word, a tone, and the exact word of logs.
 type pill struct{ Icon, Word, Tone, Exact string }
@@ -63,8 +32,6 @@ func (t tongue) failureWords(f *scraperclient.Failure, now time.Time) pill {
 	p.Word = t.T("%s since %s", p.Word, t.clock(f.Since, now))
 	return p
 }
-
-func failureWords(f *scraperclient.Failure, now time.Time) pill { return tongue{}.failureWords(f, now) }
 
 // failureTells says what the Site answered, for the notice on a Series page.
 func (t tongue) failureTells(f *scraperclient.Failure, site string) string {
@@ -96,10 +63,6 @@ func (t tongue) laneTrouble(l *scraperclient.Lane, now time.Time) (p pill, ok bo
 		return pill{"unplug", t.T("Not reachable since %s", t.clock(l.TroubleSince, now)), "quiet", l.Trouble}, true
 	}
 	return pill{}, false
-}
-
-func laneTrouble(l *scraperclient.Lane, now time.Time) (pill, bool) {
-	return tongue{}.laneTrouble(l, now)
 }
 
 // jobWords words the state of a Job.
@@ -134,8 +97,6 @@ func (t tongue) jobWords(j *scraperclient.Job, now time.Time) pill {
 	return pill{"clock", j.State, "quiet", j.State}
 }
 
-func jobWords(j *scraperclient.Job, now time.Time) pill { return tongue{}.jobWords(j, now) }
-
 // jobLine says how far a Job is, or why it is not further.
 func (t tongue) jobLine(j *scraperclient.Job, now time.Time) string {
 	switch j.State {
@@ -154,8 +115,6 @@ func (t tongue) jobLine(j *scraperclient.Job, now time.Time) string {
 	return j.Reason
 }
 
-func chapterName(number, name string) string { return tongue{}.chapterName(number, name) }
-
 func upperFirst(s string) string {
 	if s == "" {
 		return s
@@ -163,6 +122,3 @@ func upperFirst(s string) string {
 	first, size := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(first)) + s[size:]
 }
-
-// languageName words a BCP 47 tag; what is none is shown as it is.
-func languageName(tag string) string { return tongue{}.in().Name(tag) }

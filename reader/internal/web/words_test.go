@@ -35,8 +35,8 @@ func TestClock(t *testing.T) {
 func TestNumbers(t *testing.T) {
 	t.Parallel()
 	for want, got := range map[string]string{
-		"1 chapter": count(1, "chapter", "chapters"), "0 chapters": count(0, "chapter", "chapters"), "3,012 chapters": count(3012, "chapter", "chapters"),
-		"1,000,000 x": count(1000000, "x", "x"), "1 second": seconds(time.Millisecond), "40 seconds": seconds(39500 * time.Millisecond),
+		"1 chapter": english.T("%d chapters", 1), "0 chapters": english.T("%d chapters", 0), "3,012 chapters": english.T("%d chapters", 3012),
+		"1,000,000": english.number(1000000), "1 second": seconds(time.Millisecond), "40 seconds": seconds(39500 * time.Millisecond),
 		"3 min": span(3*time.Minute + 12*time.Second), "111 days": span(111*24*time.Hour + time.Hour),
 	} {
 		if got != want {

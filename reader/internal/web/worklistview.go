@@ -231,18 +231,6 @@ func (t tongue) countingWords(since time.Time, sites []string, cycle time.Durati
 	return text + ". " + t.T("What stopped before that reads as new.")
 }
 
-func listed(names []string) string {
-	out := names[0]
-	for i, n := range names[1:] {
-		if i == len(names)-2 {
-			out += " and " + n
-		} else {
-			out += ", " + n
-		}
-	}
-	return out
-}
-
 func (k worklistKnown) row(f scraperclient.Failing, now time.Time) failingRow {
 	key := f.Series.Key
 	lane, known := k.lanes[key.Site]

@@ -184,8 +184,8 @@ document.addEventListener('submit', async (event) => {
     document.getElementById('q-said').replaceChildren(line);
   };
   form.setAttribute('aria-busy', 'true');
-  if (form.dataset.slow) say('info', form.dataset.slow + '. That takes as long as the Site does.');
-  const failed = 'Mangrove did not answer, so it is not known what was done. Look again.';
+  if ('slow' in form.dataset) say('info', T('Trying one read. That takes as long as the Site does.'));
+  const failed = T('Mangrove did not answer, so it is not known what was done. Look again.');
   try {
     const answer = await fetch(form.action, { method: 'POST', body, credentials: 'same-origin' });
     const page = new DOMParser().parseFromString(policy.createHTML(await answer.text()), 'text/html');
