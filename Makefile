@@ -11,6 +11,9 @@ LDFLAGS := -X main.version=$(VERSION)
 # The version is linked in below. Go's own stamp would fail for root in a
 # user's checkout, where git refuses to answer.
 export GOFLAGS := $(GOFLAGS) -buildvcs=false
+# Programs without the C library need nothing of the machine they run on, and an idle
+# supervisor is 2 MiB smaller.
+export CGO_ENABLED := 0
 # AVIF is decoded by code of our own choosing, never by a library of the machine.
 TAGS := nodynamic
 CLUSTER := go run mangrove/internal/pgtest/cluster --
