@@ -161,15 +161,22 @@ type Querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// Check compares the database with this binary, for a service at start: nil,
-// ErrOlder, ErrNewer, or why the database did not answer.
-func Check(ctx context.Context, q Querier) error {
+// Version is the version the database was migrated to; ErrOlder when it never was, or
+// why it did not answer.
+func Version(ctx context.Context, q Querier) (int64, error) {
 	var version int64
 	err := q.QueryRow(ctx, "SELECT coalesce(max(version_id), 0) FROM mangrove.migrations WHERE is_applied").Scan(&version)
 	var pgErr *pgconn.PgError
 	if errors.As(err, &pgErr) && (pgErr.Code == "42P01" || pgErr.Code == "3F000" || pgErr.Code == "42501") {
-		return ErrOlder
+		return 0, ErrOlder
 	}
+	return version, err
+}
+
+// Check compares the database with this binary, for a service at start: nil,
+// ErrOlder, ErrNewer, or why the database did not answer.
+func Check(ctx context.Context, q Querier) error {
+	version, err := Version(ctx, q)
 	switch {
 	case err != nil:
 		return err

@@ -128,6 +128,7 @@ var may = map[string][]string{
 	"supervisor/internal/postgres":  {"supervisor/internal/child", "supervisor/internal/program", "supervisor/internal/service", "internal/config", "internal/durable", "internal/fault", "internal/pgcluster"},
 	"supervisor/internal/control":   {"supervisor/internal/budget", "supervisor/internal/service", "internal/grpcserver", "internal/fault", "proto/gen/..."},
 	"supervisor/internal/program":   {"supervisor/internal/child", "supervisor/internal/probe", "supervisor/internal/service", "internal/config", "internal/grpcserver"},
+	"supervisor/internal/upgrade":   {"internal/durable"},
 	"supervisor/internal/preflight": {"internal/config", "internal/durable", "internal/fault", "internal/pgcluster"},
 }
 
