@@ -129,6 +129,31 @@ func Down(ctx context.Context, d Database, version int64) error {
 	return nil
 }
 
+// Current is the version that the database of d was migrated to: ErrOlder where it holds
+// no Mangrove, ErrNewer where it is ahead of this binary. It changes and creates nothing.
+func Current(ctx context.Context, d Database) (int64, error) {
+	address := d.OwnerURL
+	if d.AdminURL != "" {
+		address = d.AdminURL
+	}
+	cfg, err := parse(address)
+	if err != nil {
+		return 0, err
+	}
+	db := stdlib.OpenDB(*cfg)
+	defer func() { _ = db.Close() }()
+	version, err := current(ctx, db)
+	switch {
+	case err != nil:
+		return 0, err
+	case version == 0:
+		return 0, ErrOlder
+	case version > Latest():
+		return version, fmt.Errorf("%w (database %d, this program %d)", ErrNewer, version, Latest())
+	}
+	return version, nil
+}
+
 // open connects as the owner.
 func open(d Database) (*sql.DB, error) {
 	address := d.OwnerURL

@@ -47,7 +47,7 @@ func (doctorCommand) Help() string {
 
 // Run is `mangrove doctor`.
 func (cmd doctorCommand) Run(con console) error {
-	c, err := config.FromEnvironment()
+	c, err := configured()
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (upgradeBeginCommand) Help() string {
 
 // Run is `mangrove upgrade begin`.
 func (cmd upgradeBeginCommand) Run(con console) error {
-	c, err := config.FromEnvironment()
+	c, err := configured()
 	if err != nil {
 		return err
 	}
@@ -270,7 +270,7 @@ func (upgradeBackupCommand) Help() string {
 
 // Run is `mangrove upgrade backup`.
 func (cmd upgradeBackupCommand) Run(con console) error {
-	c, err := config.FromEnvironment()
+	c, err := configured()
 	if err != nil {
 		return err
 	}
@@ -312,7 +312,7 @@ func (upgradeFailCommand) Help() string {
 
 // Run is `mangrove upgrade fail`.
 func (cmd upgradeFailCommand) Run(con console) error {
-	c, err := config.FromEnvironment()
+	c, err := configured()
 	if err != nil {
 		return err
 	}
@@ -343,7 +343,7 @@ const lookEvery = time.Second
 
 // Run is `mangrove upgrade verify`.
 func (cmd upgradeVerifyCommand) Run(con console) error {
-	c, err := config.FromEnvironment()
+	c, err := configured()
 	if err != nil {
 		return err
 	}
@@ -439,7 +439,7 @@ func (upgradeListCommand) Help() string {
 
 // Run is `mangrove upgrade list`.
 func (upgradeListCommand) Run(con console) error {
-	c, err := config.FromEnvironment()
+	c, err := configured()
 	if err != nil {
 		return err
 	}
@@ -474,7 +474,7 @@ func (upgradeShowCommand) Help() string {
 
 // Run is `mangrove upgrade show`.
 func (cmd upgradeShowCommand) Run(con console) error {
-	c, err := config.FromEnvironment()
+	c, err := configured()
 	if err != nil {
 		return err
 	}

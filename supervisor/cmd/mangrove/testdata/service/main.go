@@ -60,7 +60,11 @@ func run() int {
 		fmt.Fprintln(os.Stderr, strings.TrimSpace(text))
 		return code
 	}
-	if name == "migrate" || name == "tell-parked" {
+	if at, err := os.ReadFile(filepath.Join(script, name+".refuses")); err == nil && string(at) == c.HTTP+" "+c.LibraryDir {
+		fmt.Fprintln(os.Stderr, "not with that")
+		return 1
+	}
+	if name == "migrate" || name == "tell-parked" || name == "database" {
 		return 0
 	}
 	if name == "check" {
