@@ -44,6 +44,7 @@ type commands struct {
 	Library  libraryCommand  `cmd:"" help:"Rebuild, verify and mend the library."`
 	Site     siteCommand     `cmd:"" help:"Look at how Sites are read."`
 	Settings settingsCommand `cmd:"" help:"List the settings, with defaults."`
+	Archive  archiveCommand  `cmd:"" help:"Put the supervisor's append-only log aside, while Mangrove is stopped."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 
 	Completion completionCommand `cmd:"" help:"Print the completion for a shell."`
