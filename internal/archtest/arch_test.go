@@ -46,6 +46,7 @@ var may = map[string][]string{
 	"internal/fakesite":            {},
 	"internal/fakeissuer":          {},
 	"internal/smalldisk":           {},
+	"internal/kerneltest":          {},
 	"internal/deploytest":          {},
 	"internal/archtest":            {},
 	"internal/e2e":                 {},
