@@ -97,7 +97,7 @@ ${as[@]+"${as[@]}"} "$staged/mangrove" status >/dev/null 2>&1 || answered=$?
 [ "$answered" -eq 3 ] || failed not-stopped "a supervisor still answers after: $stop"
 
 if [ -z "$backup" ]; then
-	backup="$backups/mangrove-$(date +%Y-%m-%dT%H%M%S).tar.gz"
+	backup="$backups/mangrove-$(date +%Y-%m-%dT%H%M%S)-$$.tar.gz"
 	echo "backing up to $backup"
 	# The library is left out: a new version changes no published chapter. What can be
 	# made again is left out too.
@@ -105,8 +105,13 @@ if [ -z "$backup" ]; then
 		tar --numeric-owner --exclude=./run --exclude=./logs --exclude=./library --exclude=./reader/covers --exclude=./scraper/covers \
 			-C "$MANGROVE_DATA" -czf "$backup.tmp" . && gzip -t "$backup.tmp" && sync "$backup.tmp" && mv "$backup.tmp" "$backup" && sync "$backups") ||
 		failed no-backup "the backup could not be written to $backup"
-	# Its owner has to read it for the record; nobody else may.
-	[ ${#as[@]} -eq 0 ] || chown "$owner" "$backup" "$backups"
+	# Its record is written by the data folder's owner, who reads it for that and may not
+	# change it.
+	if [ ${#as[@]} -gt 0 ]; then
+		chgrp "$(stat -c %G "$MANGROVE_DATA")" "$backups" "$backup"
+		chmod g+rx "$backups"
+		chmod g+r "$backup"
+	fi
 fi
 upgrade backup "$backup" || failed no-backup "the backup $backup cannot be read"
 

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"mangrove/internal/config"
@@ -90,6 +93,90 @@ func TestTheStepsOfAnUpgrade(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(w.data, "upgrades", "0002.json"), []byte("{"), 0o600))
 	if code, out := w.run("upgrade", "begin", "--installed", programsDir); code != config.ExitFailure || !strings.Contains(out, "0002.json is no record") {
 		t.Errorf("begin with a torn record: %d %s", code, out)
+	}
+}
+
+// TestWhatWasNotSeenToWorkIsNotKept: after two attempts that failed the programs kept
+// beside are still those that worked, the backup is whole, and the third attempt is
+// refused before anything is stopped.
+func TestWhatWasNotSeenToWorkIsNotKept(t *testing.T) {
+	t.Parallel()
+	t.Run("as whoever runs it", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		failsThrice(t, w)
+	})
+	t.Run("as root, over another user's data folder", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		w.asNobody()
+		failsThrice(t, w)
+		info, err := os.Stat(filepath.Join(w.data, "upgrades", "0001.json"))
+		must(t, err)
+		if st, ok := info.Sys().(*syscall.Stat_t); !ok || st.Uid != nobody {
+			t.Errorf("the record belongs to %v", info.Sys())
+		}
+	})
+}
+
+// failsThrice runs deploy/release.sh three times with a start that starts nothing.
+func failsThrice(t *testing.T, w *world) {
+	t.Helper()
+	script, err := filepath.Abs("../../../deploy/release.sh")
+	must(t, err)
+	top := filepath.Dir(w.data)
+	installed, stopped := filepath.Join(top, "installed"), filepath.Join(top, "stopped")
+	must(t, os.Mkdir(installed, 0o755))
+	var worked, tried []byte
+	brought := func(to, mark string) []byte {
+		must(t, os.MkdirAll(to, 0o755))
+		for _, name := range []string{"mangrove", "mangrove-scraper", "mangrove-reader"} {
+			copyProgram(t, filepath.Join(programsDir, name), filepath.Join(to, name))
+		}
+		// What follows the end of a program does not change it.
+		f, err := os.OpenFile(filepath.Join(to, "mangrove"), os.O_APPEND|os.O_WRONLY, 0)
+		must(t, err)
+		_, err = f.WriteString(mark)
+		must(t, err)
+		must(t, f.Close())
+		return []byte(mark)
+	}
+	holds := func(name string, mark []byte) bool {
+		text, err := os.ReadFile(filepath.Join(installed, name))
+		return err == nil && bytes.HasSuffix(text, mark)
+	}
+	worked = brought(installed, "the one that worked")
+	for n := range 3 {
+		next := filepath.Join(top, fmt.Sprintf("next%d", n))
+		mark := brought(next, fmt.Sprintf("attempt %d", n+1))
+		var log buffer
+		spec := w.spec(&log, "--new", next, "--installed", installed, "--backups", filepath.Join(top, "backups"), "--stop", "echo stop >> "+stopped, "--start", "true", "--within", "0s")
+		spec.Path, spec.User = script, nil
+		exit, _, err := child.Run(t.Context(), spec)
+		must(t, err)
+		if n < 2 {
+			tried = mark
+			if exit.Code != 1 || !strings.Contains(log.String(), "FAILED (no-answer)") {
+				t.Errorf("attempt %d: %s\n%s", n+1, exit, log.String())
+			}
+		} else if exit.Code != 1 || !strings.Contains(log.String(), "--note") || strings.Contains(log.String(), "stopping") {
+			t.Errorf("the third: %s\n%s", exit, log.String())
+		}
+		if !holds("mangrove", tried) || !holds("mangrove.before", worked) {
+			t.Errorf("after attempt %d what is installed or kept is another", n+1)
+		}
+	}
+	if text, err := os.ReadFile(stopped); err != nil || string(text) != "stop\nstop\n" {
+		t.Errorf("stopped: %q (%v)", text, err)
+	}
+	backups, err := filepath.Glob(filepath.Join(top, "backups", "*"))
+	if err != nil || len(backups) != 2 {
+		t.Fatal(backups, err)
+	}
+	for _, backup := range backups {
+		if info, err := os.Stat(backup); err != nil || info.Mode().Perm()&0o007 != 0 || !strings.HasSuffix(backup, ".tar.gz") {
+			t.Errorf("%s: %v %v", backup, info, err)
+		}
 	}
 }
 
