@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
+	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -248,6 +250,20 @@ func (s *system) knowsDatabase(ctx context.Context, c config.Config) error {
 	return errors.New(printable(said))
 }
 
+// listens reports whether the reader takes connections: its loop turns a little earlier.
+func listens(c config.Config) bool {
+	at, err := url.Parse(address(c.HTTP, ""))
+	if err != nil {
+		return false
+	}
+	conn, err := net.DialTimeout("tcp", at.Host, statusLimit)
+	if err != nil {
+		return false
+	}
+	_ = conn.Close() // nothing was asked
+	return true
+}
+
 // Apply puts the values in force and restarts what name concerns.
 func (t triedOn) Apply(ctx context.Context, values map[string]string, name string, trying bool) error {
 	s := t.s
@@ -296,7 +312,7 @@ func (t triedOn) Apply(ctx context.Context, values map[string]string, name strin
 	for word, pid := range before {
 		for {
 			at, _ := s.statusOf(word)
-			if at.State == service.Serving && at.PID != pid {
+			if at.State == service.Serving && at.PID != pid && (word != "reader" || listens(c)) {
 				break
 			}
 			if at.State == service.RepairRequired || at.State == service.Blocked && at.NextStart.IsZero() {

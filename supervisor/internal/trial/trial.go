@@ -219,15 +219,16 @@ func (k *Keeper) follow(ctx context.Context, r request, before, during Settings)
 	t := during.Trial
 	applying, give := context.WithCancel(ctx)
 	defer give()
-	applied := make(chan error, 1)
-	go func() { applied <- k.system.Apply(applying, during.InForce(), t.Name, true) }()
+	applied, restarted := make(chan error, 1), make(chan struct{})
+	go func() {
+		defer close(restarted)
+		applied <- k.system.Apply(applying, during.InForce(), t.Name, true)
+	}()
 	up := time.NewTimer(time.Until(t.Until))
 	defer up.Stop()
 	back := func(event Event, why string) {
 		give()
-		if applied != nil {
-			<-applied // two must not restart one service
-		}
+		<-restarted // two must not restart one service
 		k.back(ctx, before, t, event, why)
 		if r.answer != nil {
 			r.refuse("%s went back to the value before: %s", t.Name, why)
@@ -236,15 +237,12 @@ func (k *Keeper) follow(ctx context.Context, r request, before, during Settings)
 	for {
 		select {
 		case <-ctx.Done():
-			if applied != nil {
-				<-applied
-			}
+			<-restarted
 			if r.answer != nil {
 				r.refuse("Mangrove is stopping; %s goes back to the value before at the next start", t.Name)
 			}
 			return
 		case err := <-applied:
-			applied = nil
 			if err != nil {
 				back(Fail, err.Error())
 				return
