@@ -20,7 +20,7 @@ func TestTheLogIsArchivedInStoppedMaintenance(t *testing.T) {
 	if procedure == nil {
 		t.Fatal("docs/operating.md has no procedure")
 	}
-	w := newWorld(t)
+	w := newWorld(t).external()
 	aside := filepath.Join(filepath.Dir(w.data), "aside.log")
 	s := w.up().serving()
 	if code, out := w.run("archive", aside); code != config.ExitLock || !strings.Contains(out, "already runs with") {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -161,8 +162,24 @@ func (cmd settingsForgetCommand) Run(con console) error {
 	if err := file.Write(s); err != nil {
 		return coded(config.ExitFailure, "%s cannot be written: %s", file, errors.Unwrap(err))
 	}
+	if err := ownedLike(c.DataDir, string(file)); err != nil {
+		return coded(config.ExitFailure, "%s is root's now, and its owner cannot read it: %s", file, err)
+	}
 	_, err = fmt.Fprintf(con.out, "%s has its default again at the next start\n", cmd.Name)
 	return err
+}
+
+// ownedLike gives what root wrote to whom the data folder belongs to.
+func ownedLike(folder, file string) error {
+	info, err := os.Stat(folder)
+	if err != nil || os.Geteuid() != 0 {
+		return err
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return nil
+	}
+	return os.Lchown(file, int(st.Uid), int(st.Gid))
 }
 
 func keptNames(s trial.Settings) []string {

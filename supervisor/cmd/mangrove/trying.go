@@ -122,6 +122,17 @@ func (s *system) tellTrial(step trial.Step) {
 	}
 }
 
+// act does an operator's act on one service, and the chronicle tells of it.
+func (s *system) act(ctx context.Context, name string, act service.Act) (string, error) {
+	said, err := s.group.act(ctx, name, act)
+	e := chronicle.Event{Event: "operator", Name: name, To: string(act), Reason: said}
+	if err != nil {
+		e.Reason = err.Error()
+	}
+	s.events.Tell(e)
+	return said, err
+}
+
 // chronicled tells of every change of a service that somebody may ask about.
 func (s *system) chronicled() func(service.Status) {
 	var mu sync.Mutex

@@ -26,6 +26,12 @@ func (w *world) keeps() (address string) {
 	return address
 }
 
+// external leaves the database to somebody else, for a test that needs none.
+func (w *world) external() *world {
+	w.env[config.DatabaseURL] = "postgres://mo@127.0.0.1:1/m"
+	return w
+}
+
 // kept is the address in the file; it fails while something is on trial there.
 func (w *world) kept() string {
 	w.t.Helper()
@@ -102,6 +108,9 @@ func TestAListenAddressIsTriedAndKept(t *testing.T) {
 		t.Errorf("keep twice: %d %s", code, out)
 	}
 	w.unspent("scraper", "reader", "postgres")
+	if code, out := w.run("restart", "scraper"); code != 0 || !strings.Contains(w.read("supervisor-events.log"), `"event":"operator","name":"scraper","to":"restart"`) {
+		t.Errorf("restart: %d %s\n%s", code, out, w.read("supervisor-events.log"))
+	}
 	if _, out := w.run("settings"); !strings.Contains(out, config.HTTP) || !strings.Contains(out, "kept") || strings.Contains(out, next) {
 		t.Errorf("settings:\n%s", out)
 	}
@@ -159,7 +168,7 @@ func TestAListenAddressGoesBack(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newWorld(t).external()
 			before := w.keeps()
 			s := w.up().serving()
 			tt.do(t, w, freePort(t))
@@ -170,7 +179,7 @@ func TestAListenAddressGoesBack(t *testing.T) {
 			if !answers(before) {
 				t.Error("the reader does not answer where it did")
 			}
-			w.unspent("reader", "scraper", "postgres")
+			w.unspent("reader", "scraper")
 			if got := w.kept(); got != before {
 				t.Errorf("kept: %s, want %s", got, before)
 			}
@@ -194,7 +203,7 @@ func TestAKillEndsATrial(t *testing.T) {
 	for _, point := range []string{"applying", "trying", "returning", "kept"} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newWorld(t).external()
 			before, next := w.keeps(), freePort(t)
 			s := w.up().serving()
 			within := time.Hour
@@ -213,8 +222,10 @@ func TestAKillEndsATrial(t *testing.T) {
 				}
 			}()
 			state := trial.State(point)
-			if point == "kept" {
+			if point == "trying" || point == "kept" {
 				<-tried
+			}
+			if point == "kept" {
 				if code, out := w.run("settings", "keep"); code != 0 {
 					t.Errorf("keep: %d %s", code, out)
 				}
@@ -313,11 +324,31 @@ func TestATrialIsRefused(t *testing.T) {
 // it is the supervisor's that counts.
 func TestWhatTheEnvironmentSaysIsNotTried(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorld(t).external()
 	w.up().serving()
 	delete(w.env, config.HTTP)
 	if code, out := w.run("settings", "try", config.HTTP, freePort(t)); code != 1 || !strings.Contains(out, "is set by the environment ("+config.HTTP+")") {
 		t.Errorf("try: %d %s", code, out)
+	}
+}
+
+// TestWhatRootForgetsStaysItsOwners: a command that root types leaves no file that the
+// service's user could not read.
+func TestWhatRootForgetsStaysItsOwners(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.asNobody()
+	w.keeps()
+	file := filepath.Join(w.data, "settings.json")
+	w.own(w.data)
+	w.uid = 0
+	if code, out := w.run("settings", "forget", config.HTTP); code != 0 {
+		t.Fatalf("forget: %d %s", code, out)
+	}
+	info, err := os.Stat(file)
+	must(t, err)
+	if st, ok := info.Sys().(*syscall.Stat_t); !ok || st.Uid != nobody || info.Mode().Perm() != 0o600 {
+		t.Errorf("%s: %v %v", file, info.Sys(), info.Mode())
 	}
 }
 
@@ -380,7 +411,7 @@ func TestALibraryAndADatabaseAreTried(t *testing.T) {
 // TestTheSamePortForMoreThanThisMachine: ours holds the port, so only the host is tried.
 func TestTheSamePortForMoreThanThisMachine(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorld(t).external()
 	before := w.keeps()
 	w.up().serving()
 	_, port, err := net.SplitHostPort(before)

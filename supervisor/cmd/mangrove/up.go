@@ -99,7 +99,7 @@ func (s *system) up(ctx context.Context, hurry <-chan struct{}) error {
 		facts.Metrics = "http://" + s.bound.Metrics.Addr().String() + metrics.Path
 	}
 	trials := s.trials()
-	operator := control.NewOperator(s.log, facts, s.group.statuses, s.group.act, trials, 0, os.Geteuid())
+	operator := control.NewOperator(s.log, facts, s.group.statuses, s.act, trials, 0, os.Geteuid())
 	figures, err := s.metrics()
 	if err != nil {
 		return err

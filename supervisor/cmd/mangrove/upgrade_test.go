@@ -18,7 +18,7 @@ import (
 // the third is refused with what would be different, and the note stays (features H15).
 func TestAnAttemptLikeTwoBeforeNeedsANote(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorld(t).external()
 	w.script("scraper.exit", "1 no use")
 	w.up()
 	w.eventually("the scraper is parked", func() bool { return w.status("scraper").GetState() == "repair-required" })

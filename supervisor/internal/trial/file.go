@@ -3,10 +3,8 @@ package trial
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -64,11 +62,12 @@ type File string
 // FileOf is the file of a data folder.
 func FileOf(data string) File { return File(filepath.Join(data, "settings.json")) }
 
-// Read reads the file strictly; none is no settings.
+// Read reads the file strictly; none is no settings. A data folder that cannot be
+// entered, or is none, has none either: what is wrong with it is said by others.
 func (f File) Read() (Settings, error) {
 	none := Settings{Kept: map[string]string{}}
 	file, err := os.Open(string(f))
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, serr := os.Lstat(string(f)); err != nil && serr != nil {
 		return none, nil
 	}
 	if err != nil {
