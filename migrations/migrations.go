@@ -129,6 +129,31 @@ func Down(ctx context.Context, d Database, version int64) error {
 	return nil
 }
 
+// Current is the version that the database of d was migrated to: ErrOlder where it holds
+// no Mangrove, ErrNewer where it is ahead of this binary. It changes and creates nothing.
+func Current(ctx context.Context, d Database) (int64, error) {
+	address := d.OwnerURL
+	if d.AdminURL != "" {
+		address = d.AdminURL
+	}
+	cfg, err := parse(address)
+	if err != nil {
+		return 0, err
+	}
+	db := stdlib.OpenDB(*cfg)
+	defer func() { _ = db.Close() }()
+	version, err := current(ctx, db)
+	switch {
+	case err != nil:
+		return 0, err
+	case version == 0:
+		return 0, ErrOlder
+	case version > Latest():
+		return version, fmt.Errorf("%w (database %d, this program %d)", ErrNewer, version, Latest())
+	}
+	return version, nil
+}
+
 // open connects as the owner.
 func open(d Database) (*sql.DB, error) {
 	address := d.OwnerURL
@@ -161,15 +186,22 @@ type Querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// Check compares the database with this binary, for a service at start: nil,
-// ErrOlder, ErrNewer, or why the database did not answer.
-func Check(ctx context.Context, q Querier) error {
+// Version is the version the database was migrated to; ErrOlder when it never was, or
+// why it did not answer.
+func Version(ctx context.Context, q Querier) (int64, error) {
 	var version int64
 	err := q.QueryRow(ctx, "SELECT coalesce(max(version_id), 0) FROM mangrove.migrations WHERE is_applied").Scan(&version)
 	var pgErr *pgconn.PgError
 	if errors.As(err, &pgErr) && (pgErr.Code == "42P01" || pgErr.Code == "3F000" || pgErr.Code == "42501") {
-		return ErrOlder
+		return 0, ErrOlder
 	}
+	return version, err
+}
+
+// Check compares the database with this binary, for a service at start: nil,
+// ErrOlder, ErrNewer, or why the database did not answer.
+func Check(ctx context.Context, q Querier) error {
+	version, err := Version(ctx, q)
 	switch {
 	case err != nil:
 		return err

@@ -46,6 +46,7 @@ var may = map[string][]string{
 	"internal/fakesite":            {},
 	"internal/fakeissuer":          {},
 	"internal/smalldisk":           {},
+	"internal/kerneltest":          {},
 	"internal/deploytest":          {},
 	"internal/archtest":            {},
 	"internal/e2e":                 {},
@@ -126,8 +127,11 @@ var may = map[string][]string{
 	"supervisor/internal/budget":    {"internal/durable", "internal/fault"},
 	"supervisor/internal/service":   {"supervisor/internal/budget", "internal/config"},
 	"supervisor/internal/postgres":  {"supervisor/internal/child", "supervisor/internal/program", "supervisor/internal/service", "internal/config", "internal/durable", "internal/fault", "internal/pgcluster"},
-	"supervisor/internal/control":   {"supervisor/internal/budget", "supervisor/internal/service", "internal/grpcserver", "internal/fault", "proto/gen/..."},
+	"supervisor/internal/trial":     {"internal/config", "internal/durable"},
+	"supervisor/internal/chronicle": {"internal/durable", "internal/redact"},
+	"supervisor/internal/control":   {"supervisor/internal/budget", "supervisor/internal/service", "supervisor/internal/trial", "internal/grpcserver", "internal/fault", "proto/gen/..."},
 	"supervisor/internal/program":   {"supervisor/internal/child", "supervisor/internal/probe", "supervisor/internal/service", "internal/config", "internal/grpcserver"},
+	"supervisor/internal/upgrade":   {"internal/durable"},
 	"supervisor/internal/preflight": {"internal/config", "internal/durable", "internal/fault", "internal/pgcluster"},
 }
 

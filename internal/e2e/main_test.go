@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer func() { _ = os.RemoveAll(programs) }()
-		build := exec.Command("go", "build", "-tags", "nodynamic", "-o", programs+"/",
+		build := exec.Command("go", "build", "-tags", "nodynamic", "-ldflags", "-X main.version=e2e", "-o", programs+"/",
 			"./supervisor/cmd/mangrove", "./scraper/cmd/mangrove-scraper", "./reader/cmd/mangrove-reader")
 		build.Dir = root
 		if out, err := build.CombinedOutput(); err != nil {

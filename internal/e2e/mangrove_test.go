@@ -29,11 +29,13 @@ const patience = 2 * time.Minute
 type mangrove struct {
 	t         *testing.T
 	top, data string
-	address   string
-	env       map[string]string
-	console   *console
-	up        *exec.Cmd
-	ended     chan struct{}
+	// programs is the folder of the programs that run.
+	programs string
+	address  string
+	env      map[string]string
+	console  *console
+	up       *exec.Cmd
+	ended    chan struct{}
 	// all remembers every process that was ever part of it.
 	all map[int]string
 }
@@ -49,7 +51,7 @@ func newMangrove(t *testing.T, settings ...string) *mangrove {
 	if err := os.Chmod(top, 0o711); err != nil {
 		t.Fatal(err)
 	}
-	m := &mangrove{t: t, top: top, data: filepath.Join(top, "d"), address: freePort(t), all: map[int]string{}}
+	m := &mangrove{t: t, top: top, data: filepath.Join(top, "d"), programs: programs, address: freePort(t), all: map[int]string{}}
 	m.env = map[string]string{
 		"PATH": os.Getenv("PATH"), "HOME": "/nonexistent",
 		config.Data: m.data, config.HTTP: m.address, config.Health: freePort(t), config.Metrics: freePort(t),
@@ -181,7 +183,7 @@ func (m *mangrove) library() string {
 }
 
 func (m *mangrove) command(args ...string) *exec.Cmd {
-	cmd := exec.Command(filepath.Join(programs, "mangrove"), args...)
+	cmd := exec.Command(filepath.Join(m.programs, "mangrove"), args...)
 	cmd.Env = []string{}
 	for k, v := range m.env {
 		cmd.Env = append(cmd.Env, k+"="+v)

@@ -22,6 +22,10 @@ var version = "dev"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	if len(os.Args) == 2 && os.Args[1] == "version" {
+		fmt.Println(version)
+		return
+	}
 	// The supervisor's word about a service that is parked: nothing is served for it.
 	if len(os.Args) > 1 && os.Args[1] == "tell-parked" {
 		err := tellParked(ctx, os.Args[2:])

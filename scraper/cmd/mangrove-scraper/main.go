@@ -66,6 +66,10 @@ func realMain(ctx context.Context, args []string) int {
 		fmt.Println(version)
 	case len(args) == 1 && args[0] == "check":
 		err = check(ctx, cfg, os.Stdout)
+	case len(args) == 1 && args[0] == "database":
+		err = database(ctx, cfg, os.Stdout)
+	case len(args) > 0 && args[0] == "progress":
+		err = progress(ctx, cfg, args[1:], os.Stdout)
 	case len(args) > 0 && args[0] == "site":
 		err = site(ctx, args[1:], streams{os.Stdin, os.Stdout, os.Stderr})
 	default:

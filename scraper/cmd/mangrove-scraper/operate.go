@@ -21,7 +21,7 @@ import (
 	"mangrove/scraper/internal/store"
 )
 
-var errUsage = errors.New("usage: mangrove-scraper [after-crash | migrate | downgrade VERSION | version | check | queue | start JOB|--all | pause SITE|JOB|--all | resume SITE|JOB | " +
+var errUsage = errors.New("usage: mangrove-scraper [after-crash | migrate | downgrade VERSION | version | check | database | progress [JOB...] | queue | start JOB|--all | pause SITE|JOB|--all | resume SITE|JOB | " +
 	"retry JOB|--all|SITE SERIES | cancel JOB | release queue|storage | library rebuild|verify [--due]|fetch-again SITE SERIES CHAPTER | incident list|show N|save N FILE | site label | site check FILE [URL]]")
 
 // operate does what an operator asks of the queue and the circuits, straight in

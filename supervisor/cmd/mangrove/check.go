@@ -42,7 +42,7 @@ var errNotWell = &saidError{config.ExitFailure}
 
 // Run is `mangrove check` (OBS-4).
 func (cmd checkCommand) Run(con console) error {
-	c, err := config.FromEnvironment()
+	c, err := configured()
 	if err != nil {
 		return err
 	}

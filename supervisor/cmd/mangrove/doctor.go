@@ -21,6 +21,7 @@ import (
 	"mangrove/internal/config"
 	"mangrove/internal/durable"
 	"mangrove/internal/redact"
+	"mangrove/supervisor/internal/chronicle"
 	"mangrove/supervisor/internal/journal"
 )
 
@@ -28,7 +29,7 @@ const (
 	// maxSupport bounds the bundle, in bytes.
 	maxSupport = 1 << 20
 	// supportLines and supportText bound what is taken of each log, in lines and bytes:
-	// five of them fit although nothing can be packed.
+	// six of them fit although nothing can be packed.
 	supportLines = 400
 	supportText  = 128 << 10
 )
@@ -47,7 +48,7 @@ func (doctorCommand) Help() string {
 
 // Run is `mangrove doctor`.
 func (cmd doctorCommand) Run(con console) error {
-	c, err := config.FromEnvironment()
+	c, err := configured()
 	if err != nil {
 		return err
 	}
@@ -91,8 +92,13 @@ func supportFiles(c config.Config) []supportFile {
 		{"check.txt", clean(checked.String())},
 		{"settings.txt", settingsSet(os.Environ())},
 	}
-	for _, name := range logNames() {
-		lines, err := journal.Log{Dir: c.LogDir(), Name: name}.Last(supportLines)
+	events := strings.TrimSuffix(filepath.Base(chronicle.Path(c.DataDir)), ".log")
+	for _, name := range append(logNames(), events) {
+		dir := c.LogDir()
+		if name == events {
+			dir = c.DataDir
+		}
+		lines, err := journal.Log{Dir: dir, Name: name}.Last(supportLines)
 		switch {
 		case err != nil:
 			lines = []string{"it cannot be read: " + err.Error()}
@@ -113,7 +119,7 @@ func supportFiles(c config.Config) []supportFile {
 // loggedFields are the fields of a log's line that leave; a line that is no JSON, as
 // PostgreSQL's and a crash's, leaves as text.
 var loggedFields = []string{
-	"level", "time", "msg", "service", "name", "state", "pid", "failures", "last_exit", "reason", "act", "said", "refused", "error", "cause", "class",
+	"level", "time", "msg", "event", "service", "name", "state", "pid", "failures", "last_exit", "reason", "act", "said", "refused", "error", "cause", "class",
 	"method", "site", "job", "from", "to", "version", "sites", "answers", "loops", "stacks", "stack", "panic", "rest", "end", "looked_at", "requested", "skipped", "part", "where", "because", "left_out", "last",
 }
 

@@ -27,6 +27,9 @@ const nobody = 65534
 var programsDir string
 
 func TestMain(m *testing.M) {
+	if os.Getenv(forkless) != "" {
+		os.Exit(runForkless())
+	}
 	code := func() int {
 		dir, err := os.MkdirTemp("/tmp", "mangrove-b-")
 		if err != nil {

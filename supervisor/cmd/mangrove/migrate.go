@@ -35,7 +35,7 @@ func (m migrateCommand) Run(con console) error {
 	if m.DownTo >= 0 {
 		args = []string{"downgrade", strconv.FormatInt(m.DownTo, 10)}
 	}
-	c, err := config.FromEnvironment()
+	c, err := configured()
 	if err != nil {
 		return err
 	}

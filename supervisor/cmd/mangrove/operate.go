@@ -83,7 +83,7 @@ func operate(con console, args ...string) error {
 // the supervisor, until it ends or we are told to. It completes spec's path,
 // environment and life.
 func runScraper(spec *child.Spec) (child.Exit, []string, error) {
-	c, err := config.FromEnvironment()
+	c, err := configured()
 	if err != nil {
 		return child.Exit{}, nil, err
 	}
@@ -96,7 +96,7 @@ func runScraper(spec *child.Spec) (child.Exit, []string, error) {
 
 // runReader does the same with the reader's.
 func runReader(spec *child.Spec) (child.Exit, []string, error) {
-	c, err := config.FromEnvironment()
+	c, err := configured()
 	if err != nil {
 		return child.Exit{}, nil, err
 	}

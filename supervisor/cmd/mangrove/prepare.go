@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"go.uber.org/zap"
 
@@ -15,6 +16,7 @@ import (
 	"mangrove/internal/logging"
 	"mangrove/internal/pgcluster"
 	"mangrove/supervisor/internal/child"
+	"mangrove/supervisor/internal/chronicle"
 	"mangrove/supervisor/internal/postgres"
 	"mangrove/supervisor/internal/preflight"
 	"mangrove/supervisor/internal/service"
@@ -23,7 +25,12 @@ import (
 // system is everything that was checked and is held before the first program
 // is spawned.
 type system struct {
+	// config is what was given at the start; inForce is with what was tried since.
 	config  config.Config
+	mu      sync.Mutex
+	tried   *config.Config
+	onTrial concerned
+	events  *chronicle.Log
 	console console
 	log     *zap.Logger
 	lock    *durable.Lock
@@ -84,6 +91,9 @@ func prepare(ctx context.Context, c config.Config, con console, ports bool) (_ *
 		}
 	}
 	s.log = logging.New(s.rotated("supervisor"), "supervisor", c.LogLevel)
+	s.events = chronicle.New(chronicle.Path(c.DataDir), func(err error) {
+		s.say(fmt.Sprintf("%s cannot be written: %s. Everything goes on without it.", chronicle.Path(c.DataDir), durable.Reason(err)))
+	})
 	s.group = newGroup(s.changed)
 	if c.Embedded() {
 		s.postgres = &postgres.Server{

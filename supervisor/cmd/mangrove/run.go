@@ -31,6 +31,7 @@ type commands struct {
 	Doctor   doctorCommand   `cmd:"" help:"Pack what a bug report needs, without secrets."`
 	Reset    resetCommand    `cmd:"" name:"reset-budget" help:"Forgive a service its failures."`
 	Migrate  migrateCommand  `cmd:"" help:"Bring the database to this version."`
+	Upgrade  upgradeCommand  `cmd:"" help:"Put a new version in place so that it is seen to work."`
 	Queue    queueCommand    `cmd:"" help:"List the Jobs of the queue."`
 	Pause    pauseCommand    `cmd:"" help:"Pause a Job or a Site, or hold all downloads."`
 	Resume   resumeCommand   `cmd:"" help:"Let a paused Job go on, or ask a Site again whose circuit is paused or resting."`
@@ -43,6 +44,7 @@ type commands struct {
 	Library  libraryCommand  `cmd:"" help:"Rebuild, verify and mend the library."`
 	Site     siteCommand     `cmd:"" help:"Look at how Sites are read."`
 	Settings settingsCommand `cmd:"" help:"List the settings, with defaults."`
+	Archive  archiveCommand  `cmd:"" help:"Put the supervisor's append-only log aside, while Mangrove is stopped."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 
 	Completion completionCommand `cmd:"" help:"Print the completion for a shell."`

@@ -46,19 +46,45 @@ func settingTable() []setting {
 	}
 }
 
-type settingsCommand struct{}
+type settingsCommand struct {
+	List   settingsListCommand   `cmd:"" default:"1" help:"List the settings, with defaults and where each comes from."`
+	Try    settingsTryCommand    `cmd:"" help:"Put a setting on trial: it goes back by itself unless it is kept."`
+	Keep   settingsKeepCommand   `cmd:"" help:"Keep the setting that is on trial."`
+	Forget settingsForgetCommand `cmd:"" help:"Forget a kept value, while Mangrove is stopped."`
+}
 
 // Help is shown by `mangrove settings --help`.
 func (settingsCommand) Help() string {
-	return "Settings are environment variables. What can change while Mangrove runs is set in the browser instead.\n\nExample: mangrove settings"
+	return "Settings are environment variables. What can change while Mangrove runs is set in the browser instead; the listen address, the library folder and the database can be put on " +
+		"trial, so that a wrong one does not lock you out.\n\n" + settingsCodes + "Example: mangrove settings"
+}
+
+const settingsCodes = "Exit codes: 0 done, 1 refused or it went back, 2 a wrong setting, 3 no supervisor answers.\n\n"
+
+type settingsListCommand struct{}
+
+// Help is shown by `mangrove settings list --help`.
+func (settingsListCommand) Help() string {
+	return "Values are not printed: some are secret.\n\nExample: mangrove settings list"
 }
 
 // Run is `mangrove settings`. Values are not printed: some are secret.
-func (settingsCommand) Run(con console) error {
+func (settingsListCommand) Run(con console) error {
+	_, kept, err := keptSettings()
+	if err != nil {
+		kept = nil // the list helps to mend that
+	}
 	w := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "SETTING\tMEANING\tDEFAULT")
+	fmt.Fprintln(w, "SETTING\tFROM\tMEANING\tDEFAULT")
 	for _, s := range settingTable() {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", s.name, s.meaning, s.fallback)
+		from := "default"
+		switch {
+		case given(s.name) != "":
+			from = "environment"
+		case kept[s.name] != "":
+			from = "kept"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.name, from, s.meaning, s.fallback)
 	}
 	return w.Flush()
 }

@@ -123,6 +123,9 @@ func writeStatus(out io.Writer, a *supervisorv1.GetStatusResponse) error {
 			fmt.Fprintf(out, "%s: next: %s\n", s.GetName(), s.GetNextAct())
 		}
 	}
+	if a.GetTrial() != "" {
+		fmt.Fprintf(out, "setting: %s\n", printable(a.GetTrial()))
+	}
 	fmt.Fprintf(out, "budget: %s\naddress: %s\ndata: %s\nmetrics: %s\n", a.GetBudget(), a.GetAddress(), a.GetData(), cmp.Or(a.GetMetrics(), "nowhere"))
 	return nil
 }

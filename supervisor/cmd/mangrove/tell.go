@@ -44,7 +44,7 @@ func (s *system) tell(ctx context.Context, name, why string) {
 	ctx, cancel := context.WithTimeout(ctx, tellTime)
 	defer cancel()
 	exit, lines, err := child.Run(ctx, child.Spec{
-		Path: s.readerPath, Args: []string{"tell-parked", name, why}, Env: readerEnvironment(os.Environ(), s.config), Life: true,
+		Path: s.readerPath, Args: []string{"tell-parked", name, why}, Env: readerEnvironment(os.Environ(), s.inForce()), Life: true,
 	})
 	if err != nil || exit != (child.Exit{}) {
 		s.log.Warn("it could not be told that a service is parked", zap.String("name", name), zap.Stringer("exit", exit), zap.Strings("said", lines), zap.Error(err))

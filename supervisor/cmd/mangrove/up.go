@@ -17,6 +17,7 @@ import (
 	"mangrove/internal/grpcserver"
 	"mangrove/internal/metrics"
 	"mangrove/supervisor/internal/budget"
+	"mangrove/supervisor/internal/chronicle"
 	"mangrove/supervisor/internal/control"
 	"mangrove/supervisor/internal/postgres"
 	"mangrove/supervisor/internal/program"
@@ -57,15 +58,18 @@ func (upCommand) Run(con console) error {
 		close(hurry)
 	}()
 
-	c, err := config.FromEnvironment()
+	c, kept, err := keptSettings()
 	if err != nil {
 		return err
 	}
 	s, err := prepare(ctx, c, con, true)
 	if err != nil {
-		return stopped(ctx, err)
+		return stopped(ctx, keptHint(err, kept))
 	}
 	defer s.close()
+	if err := s.recoverTrial(); err != nil {
+		return settings(err)
+	}
 	return stopped(ctx, s.up(ctx, hurry))
 }
 
@@ -90,11 +94,12 @@ func (s *system) up(ctx context.Context, hurry <-chan struct{}) error {
 	if err != nil {
 		return fmt.Errorf("open the control socket: %w", err)
 	}
-	facts := control.Facts{Version: version, Started: time.Now(), Address: address(c.HTTP, c.BasePath), Data: c.DataDir}
+	facts := control.Facts{Version: version, Started: time.Now(), Address: s.address, Data: c.DataDir}
 	if s.bound.Metrics != nil {
 		facts.Metrics = "http://" + s.bound.Metrics.Addr().String() + metrics.Path
 	}
-	operator := control.NewOperator(s.log, facts, s.group.statuses, s.group.act, 0, os.Geteuid())
+	trials := s.trials()
+	operator := control.NewOperator(s.log, facts, s.group.statuses, s.act, trials, 0, os.Geteuid())
 	figures, err := s.metrics()
 	if err != nil {
 		return err
@@ -130,17 +135,25 @@ func (s *system) up(ctx context.Context, hurry <-chan struct{}) error {
 		}
 	})
 	go s.tellStanding(reaping, facts.Started, told)
-	s.observers = append(s.observers, s.tellParked(reaping))
+	s.observers = append(s.observers, s.tellParked(reaping), s.chronicled())
+	s.events.Tell(chronicle.Event{Event: "supervisor", To: "started", Reason: version})
+	defer func() { s.events.Tell(chronicle.Event{Event: "supervisor", To: "stopped"}) }()
 	go s.heartbeat(reaping)
 	defer s.group.stop(func(name string) { s.log.Info("stopping", zap.String("name", name)) })
 	defer health.Stop(time.Second)
+
+	// A trial ends before the services do, and is taken back at the next start.
+	trying, tried := context.WithCancel(ctx)
+	var ending sync.WaitGroup
+	ending.Go(func() { trials.Run(trying) })
+	defer func() { tried(); ending.Wait() }()
 
 	held := func() string { return "" }
 	admin := ""
 	reader := sync.OnceFunc(func() {
 		// Held by nothing: without the database it has one page, which says so (OWN-2).
 		s.group.start(&program.Service{
-			Word: "reader", Path: s.readerPath, Env: readerEnvironment(os.Environ(), c), Socket: c.ReaderSocket(), Log: s.rotated("reader"), Family: s.family,
+			Word: "reader", Path: s.readerPath, Env: func() []string { return readerEnvironment(os.Environ(), s.inForce()) }, Socket: c.ReaderSocket(), Log: s.rotated("reader"), Family: s.family,
 		}, s.budget("reader"), hurry)
 	})
 	if s.postgres != nil {
@@ -153,7 +166,7 @@ func (s *system) up(ctx context.Context, hurry <-chan struct{}) error {
 			return err
 		}
 		held = func() string {
-			if now := keeper.Status(); now.State != service.Serving {
+			if now := keeper.Status(); now.State != service.Serving && s.inForce().Embedded() {
 				return "the database is " + string(now.State)
 			}
 			return ""
@@ -164,14 +177,14 @@ func (s *system) up(ctx context.Context, hurry <-chan struct{}) error {
 		return err
 	}
 	s.group.start(&program.Service{
-		Word: "scraper", Path: s.scraperPath, AfterFailure: []string{"after-crash"}, Env: scraperEnvironment(os.Environ(), c),
+		Word: "scraper", Path: s.scraperPath, AfterFailure: []string{"after-crash"}, Env: func() []string { return scraperEnvironment(os.Environ(), s.inForce()) },
 		Socket: c.ScraperSocket(), Log: s.rotated("scraper"), Held: held, Family: s.family,
 	}, s.budget("scraper"), hurry)
 	reader()
 	if err := s.awaitAll(ctx); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.console.out, "\nMangrove is at %s\n", facts.Address)
+	fmt.Fprintf(s.console.out, "\nMangrove is at %s\n", s.address())
 	watchClaimCode(ctx, c.ClaimCodeFile(), s.console.out)
 	s.say("Stopping ...")
 	return nil
@@ -179,20 +192,20 @@ func (s *system) up(ctx context.Context, hurry <-chan struct{}) error {
 
 // budget is the crash budget that is kept of a service, in the data folder. One
 // that cannot be believed is said, and counts as spent (SUP-4).
-func (s *system) budget(name string) *budget.Budget {
+func (s *system) budget(name string) service.Budget {
 	b, strict := budget.Open(s.config.DataDir, name, budget.Now)
 	if strict != "" {
 		s.log.Error("the crash budget could not be believed and counts as spent", zap.String("name", name), zap.String("because", strict))
 		s.say(fmt.Sprintf("The crash budget of %s could not be believed (%s): it starts parked. See: mangrove status", name, strict))
 	}
-	return b
+	return spared{b, func(what string) bool { return s.onTrial.spare(name, what) }}
 }
 
 // migrate brings the database up to date, again when the embedded one went away
 // meanwhile: its keeper brings it back. What a person has to mend ends in 2.
 func (s *system) migrate(ctx context.Context, admin string) error {
 	for try := 1; ; try++ {
-		err := migrate(ctx, s.config, s.family, s.scraperPath, admin)
+		err := migrate(ctx, s.inForce(), s.family, s.scraperPath, admin)
 		if err == nil || ctx.Err() != nil {
 			return err
 		}

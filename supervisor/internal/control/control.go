@@ -22,23 +22,33 @@ import (
 	supervisorv1 "mangrove/proto/gen/supervisor/v1"
 	"mangrove/supervisor/internal/budget"
 	"mangrove/supervisor/internal/service"
+	"mangrove/supervisor/internal/trial"
 )
 
 // Facts are what does not change while the supervisor runs.
 type Facts struct {
 	Version string
 	Started time.Time
-	// Address is where a browser finds the reader, Data the data folder, Metrics
-	// where Prometheus is answered, "" for nowhere.
-	Address, Data, Metrics string
+	// Address is where a browser finds the reader now.
+	Address func() string
+	// Data is the data folder, Metrics where Prometheus is answered, "" for nowhere.
+	Data, Metrics string
+}
+
+// Trials puts settings on trial.
+type Trials interface {
+	Try(ctx context.Context, name, value string, within time.Duration) (said string, err error)
+	Keep(ctx context.Context) (said string, err error)
+	// Said is in one line what is on trial, or became of the last one.
+	Said() string
 }
 
 // NewOperator makes the operator's server; only peers running as one of uids
 // are answered. services returns every service in start order.
-// act is what an operator may do to one service.
-func NewOperator(log *zap.Logger, facts Facts, services func() []service.Status, act Act, uids ...int) *grpcserver.Server {
+// act is what an operator may do to one service, trials what to settings.
+func NewOperator(log *zap.Logger, facts Facts, services func() []service.Status, act Act, trials Trials, uids ...int) *grpcserver.Server {
 	s := grpcserver.New(log, grpc.Creds(grpcserver.PeerCredentials(uids...)))
-	supervisorv1.RegisterSupervisorServiceServer(s.Server, &operator{log: log, facts: facts, services: services, act: act})
+	supervisorv1.RegisterSupervisorServiceServer(s.Server, &operator{log: log, facts: facts, services: services, act: act, trials: trials})
 	s.Set(grpcserver.Liveness, true)
 	s.Set(grpcserver.Readiness, true)
 	return s
@@ -50,6 +60,7 @@ type operator struct {
 	facts    Facts
 	services func() []service.Status
 	act      Act
+	trials   Trials
 }
 
 // Act does an operator's act on the service of that name.
@@ -63,21 +74,46 @@ func (o *operator) Act(ctx context.Context, r *supervisorv1.ActRequest) (*superv
 	}
 	said, err := o.act(ctx, r.GetService(), act)
 	o.log.Info("operator", zap.String("name", r.GetService()), zap.String("act", string(act)), zap.String("said", said), zap.NamedError("refused", err))
-	switch {
-	case errors.Is(err, service.ErrRefused):
-		_, why, _ := strings.Cut(err.Error(), ": ")
-		return nil, status.Error(codes.FailedPrecondition, why)
-	case err != nil:
-		return nil, status.Error(codes.Unavailable, err.Error())
+	if err != nil {
+		return nil, refusal(err)
 	}
 	return &supervisorv1.ActResponse{Said: said}, nil
+}
+
+// refusal tells what is not allowed from what could not be done.
+func refusal(err error) error {
+	if errors.Is(err, service.ErrRefused) || errors.Is(err, trial.ErrRefused) {
+		_, why, _ := strings.Cut(err.Error(), ": ")
+		return status.Error(codes.FailedPrecondition, why)
+	}
+	return status.Error(codes.Unavailable, err.Error())
+}
+
+// TrySetting puts a setting on trial. Its value, which may be secret, stands in no log.
+func (o *operator) TrySetting(ctx context.Context, r *supervisorv1.TrySettingRequest) (*supervisorv1.TrySettingResponse, error) {
+	said, err := o.trials.Try(ctx, r.GetName(), r.GetValue(), time.Duration(r.GetSeconds())*time.Second)
+	o.log.Info("operator", zap.String("name", r.GetName()), zap.String("act", "try"), zap.String("said", said), zap.NamedError("refused", err))
+	if err != nil {
+		return nil, refusal(err)
+	}
+	return &supervisorv1.TrySettingResponse{Said: said}, nil
+}
+
+// KeepSetting keeps what is on trial.
+func (o *operator) KeepSetting(ctx context.Context, _ *supervisorv1.KeepSettingRequest) (*supervisorv1.KeepSettingResponse, error) {
+	said, err := o.trials.Keep(ctx)
+	o.log.Info("operator", zap.String("act", "keep"), zap.String("said", said), zap.NamedError("refused", err))
+	if err != nil {
+		return nil, refusal(err)
+	}
+	return &supervisorv1.KeepSettingResponse{Said: said}, nil
 }
 
 // GetStatus answers the state of every service.
 func (o *operator) GetStatus(context.Context, *supervisorv1.GetStatusRequest) (*supervisorv1.GetStatusResponse, error) {
 	out := &supervisorv1.GetStatusResponse{
 		Version: o.facts.Version, StartedAt: timestamppb.New(o.facts.Started),
-		Budget: fmt.Sprintf("%d failures within %s park a service", budget.Limit, "an hour"), Address: o.facts.Address, Data: o.facts.Data, Metrics: o.facts.Metrics,
+		Budget: fmt.Sprintf("%d failures within %s park a service", budget.Limit, "an hour"), Address: o.facts.Address(), Trial: o.trials.Said(), Data: o.facts.Data, Metrics: o.facts.Metrics,
 	}
 	for _, s := range o.services() {
 		row := &supervisorv1.Service{

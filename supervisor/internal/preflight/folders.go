@@ -113,7 +113,7 @@ func ours(c config.Config, euid int) error {
 	if euid == 0 {
 		return nil
 	}
-	names := []string{".", "run", "secrets", "logs", "reader", "scraper", "postgres", "supervisor.lock"}
+	names := []string{".", "run", "secrets", "logs", "reader", "scraper", "postgres", "supervisor.lock", "settings.json", "supervisor-events.log"}
 	for _, name := range names {
 		path := filepath.Join(c.DataDir, name)
 		info, err := os.Lstat(path)

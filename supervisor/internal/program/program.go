@@ -74,9 +74,9 @@ func (r Running) Kill() {
 type Service struct {
 	// Word is "scraper" or "reader".
 	Word string
-	// Path is its program, Env its whole environment.
+	// Path is its program, Env tells its whole environment at each start.
 	Path string
-	Env  []string
+	Env  func() []string
 	// AfterFailure are its arguments when the run before failed: the scraper
 	// looks then for the Job that brought it down (JOB-12).
 	AfterFailure []string
@@ -116,7 +116,7 @@ func (s *Service) Start(_ context.Context, again bool) (service.Process, error) 
 	if again {
 		args = s.AfterFailure
 	}
-	p, err := child.Start(child.Spec{Path: s.Path, Args: args, Env: s.Env, Log: s.Log, Family: s.Family, Life: true})
+	p, err := child.Start(child.Spec{Path: s.Path, Args: args, Env: s.Env(), Log: s.Log, Family: s.Family, Life: true})
 	if err != nil {
 		return nil, err
 	}

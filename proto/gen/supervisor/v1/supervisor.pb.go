@@ -78,7 +78,10 @@ type GetStatusResponse struct {
 	// data is the data folder.
 	Data string `protobuf:"bytes,6,opt,name=data,proto3" json:"data,omitempty"`
 	// metrics is where Prometheus is answered, empty when it is nowhere.
-	Metrics       string `protobuf:"bytes,7,opt,name=metrics,proto3" json:"metrics,omitempty"`
+	Metrics string `protobuf:"bytes,7,opt,name=metrics,proto3" json:"metrics,omitempty"`
+	// trial says in one line which setting is on trial, until when and what keeps it, or
+	// what became of the last one since the supervisor began; empty when there was none.
+	Trial         string `protobuf:"bytes,8,opt,name=trial,proto3" json:"trial,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -158,6 +161,13 @@ func (x *GetStatusResponse) GetData() string {
 func (x *GetStatusResponse) GetMetrics() string {
 	if x != nil {
 		return x.Metrics
+	}
+	return ""
+}
+
+func (x *GetStatusResponse) GetTrial() string {
+	if x != nil {
+		return x.Trial
 	}
 	return ""
 }
@@ -481,12 +491,205 @@ func (x *ActResponse) GetSaid() string {
 	return ""
 }
 
+// TrySettingRequest names a setting and the value to try.
+type TrySettingRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// name is "MANGROVE_HTTP", "MANGROVE_LIBRARY" or "MANGROVE_DATABASE_URL".
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// value is the value to try, empty for the default. It may be secret.
+	Value string `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	// seconds is how long it may stay without being kept.
+	Seconds       int64 `protobuf:"varint,3,opt,name=seconds,proto3" json:"seconds,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TrySettingRequest) Reset() {
+	*x = TrySettingRequest{}
+	mi := &file_mangrove_supervisor_v1_supervisor_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TrySettingRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TrySettingRequest) ProtoMessage() {}
+
+func (x *TrySettingRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_supervisor_v1_supervisor_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TrySettingRequest.ProtoReflect.Descriptor instead.
+func (*TrySettingRequest) Descriptor() ([]byte, []int) {
+	return file_mangrove_supervisor_v1_supervisor_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *TrySettingRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *TrySettingRequest) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
+func (x *TrySettingRequest) GetSeconds() int64 {
+	if x != nil {
+		return x.Seconds
+	}
+	return 0
+}
+
+// TrySettingResponse says what came of it.
+type TrySettingResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// said is one line for the operator.
+	Said          string `protobuf:"bytes,1,opt,name=said,proto3" json:"said,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TrySettingResponse) Reset() {
+	*x = TrySettingResponse{}
+	mi := &file_mangrove_supervisor_v1_supervisor_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TrySettingResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TrySettingResponse) ProtoMessage() {}
+
+func (x *TrySettingResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_supervisor_v1_supervisor_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TrySettingResponse.ProtoReflect.Descriptor instead.
+func (*TrySettingResponse) Descriptor() ([]byte, []int) {
+	return file_mangrove_supervisor_v1_supervisor_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *TrySettingResponse) GetSaid() string {
+	if x != nil {
+		return x.Said
+	}
+	return ""
+}
+
+// KeepSettingRequest keeps what is on trial.
+type KeepSettingRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *KeepSettingRequest) Reset() {
+	*x = KeepSettingRequest{}
+	mi := &file_mangrove_supervisor_v1_supervisor_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KeepSettingRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KeepSettingRequest) ProtoMessage() {}
+
+func (x *KeepSettingRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_supervisor_v1_supervisor_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KeepSettingRequest.ProtoReflect.Descriptor instead.
+func (*KeepSettingRequest) Descriptor() ([]byte, []int) {
+	return file_mangrove_supervisor_v1_supervisor_proto_rawDescGZIP(), []int{8}
+}
+
+// KeepSettingResponse says what came of it.
+type KeepSettingResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// said is one line for the operator.
+	Said          string `protobuf:"bytes,1,opt,name=said,proto3" json:"said,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *KeepSettingResponse) Reset() {
+	*x = KeepSettingResponse{}
+	mi := &file_mangrove_supervisor_v1_supervisor_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KeepSettingResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KeepSettingResponse) ProtoMessage() {}
+
+func (x *KeepSettingResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_supervisor_v1_supervisor_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KeepSettingResponse.ProtoReflect.Descriptor instead.
+func (*KeepSettingResponse) Descriptor() ([]byte, []int) {
+	return file_mangrove_supervisor_v1_supervisor_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *KeepSettingResponse) GetSaid() string {
+	if x != nil {
+		return x.Said
+	}
+	return ""
+}
+
 var File_mangrove_supervisor_v1_supervisor_proto protoreflect.FileDescriptor
 
 const file_mangrove_supervisor_v1_supervisor_proto_rawDesc = "" +
 	"\n" +
 	"'mangrove/supervisor/v1/supervisor.proto\x12\x16mangrove.supervisor.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x12\n" +
-	"\x10GetStatusRequest\"\x85\x02\n" +
+	"\x10GetStatusRequest\"\x9b\x02\n" +
 	"\x11GetStatusResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x129\n" +
 	"\n" +
@@ -495,7 +698,8 @@ const file_mangrove_supervisor_v1_supervisor_proto_rawDesc = "" +
 	"\x06budget\x18\x04 \x01(\tR\x06budget\x12\x18\n" +
 	"\aaddress\x18\x05 \x01(\tR\aaddress\x12\x12\n" +
 	"\x04data\x18\x06 \x01(\tR\x04data\x12\x18\n" +
-	"\ametrics\x18\a \x01(\tR\ametrics\"\xd6\x03\n" +
+	"\ametrics\x18\a \x01(\tR\ametrics\x12\x14\n" +
+	"\x05trial\x18\b \x01(\tR\x05trial\"\xd6\x03\n" +
 	"\aService\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x120\n" +
@@ -524,10 +728,22 @@ const file_mangrove_supervisor_v1_supervisor_proto_rawDesc = "" +
 	"\aservice\x18\x01 \x01(\tR\aservice\x12\x10\n" +
 	"\x03act\x18\x02 \x01(\tR\x03act\"!\n" +
 	"\vActResponse\x12\x12\n" +
-	"\x04said\x18\x01 \x01(\tR\x04said2\xc5\x01\n" +
+	"\x04said\x18\x01 \x01(\tR\x04said\"W\n" +
+	"\x11TrySettingRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\x12\x18\n" +
+	"\aseconds\x18\x03 \x01(\x03R\aseconds\"(\n" +
+	"\x12TrySettingResponse\x12\x12\n" +
+	"\x04said\x18\x01 \x01(\tR\x04said\"\x14\n" +
+	"\x12KeepSettingRequest\")\n" +
+	"\x13KeepSettingResponse\x12\x12\n" +
+	"\x04said\x18\x01 \x01(\tR\x04said2\x92\x03\n" +
 	"\x11SupervisorService\x12`\n" +
 	"\tGetStatus\x12(.mangrove.supervisor.v1.GetStatusRequest\x1a).mangrove.supervisor.v1.GetStatusResponse\x12N\n" +
-	"\x03Act\x12\".mangrove.supervisor.v1.ActRequest\x1a#.mangrove.supervisor.v1.ActResponseB/Z-mangrove/proto/gen/supervisor/v1;supervisorv1b\x06proto3"
+	"\x03Act\x12\".mangrove.supervisor.v1.ActRequest\x1a#.mangrove.supervisor.v1.ActResponse\x12c\n" +
+	"\n" +
+	"TrySetting\x12).mangrove.supervisor.v1.TrySettingRequest\x1a*.mangrove.supervisor.v1.TrySettingResponse\x12f\n" +
+	"\vKeepSetting\x12*.mangrove.supervisor.v1.KeepSettingRequest\x1a+.mangrove.supervisor.v1.KeepSettingResponseB/Z-mangrove/proto/gen/supervisor/v1;supervisorv1b\x06proto3"
 
 var (
 	file_mangrove_supervisor_v1_supervisor_proto_rawDescOnce sync.Once
@@ -541,7 +757,7 @@ func file_mangrove_supervisor_v1_supervisor_proto_rawDescGZIP() []byte {
 	return file_mangrove_supervisor_v1_supervisor_proto_rawDescData
 }
 
-var file_mangrove_supervisor_v1_supervisor_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_mangrove_supervisor_v1_supervisor_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_mangrove_supervisor_v1_supervisor_proto_goTypes = []any{
 	(*GetStatusRequest)(nil),      // 0: mangrove.supervisor.v1.GetStatusRequest
 	(*GetStatusResponse)(nil),     // 1: mangrove.supervisor.v1.GetStatusResponse
@@ -549,25 +765,33 @@ var file_mangrove_supervisor_v1_supervisor_proto_goTypes = []any{
 	(*Exit)(nil),                  // 3: mangrove.supervisor.v1.Exit
 	(*ActRequest)(nil),            // 4: mangrove.supervisor.v1.ActRequest
 	(*ActResponse)(nil),           // 5: mangrove.supervisor.v1.ActResponse
-	(*timestamppb.Timestamp)(nil), // 6: google.protobuf.Timestamp
+	(*TrySettingRequest)(nil),     // 6: mangrove.supervisor.v1.TrySettingRequest
+	(*TrySettingResponse)(nil),    // 7: mangrove.supervisor.v1.TrySettingResponse
+	(*KeepSettingRequest)(nil),    // 8: mangrove.supervisor.v1.KeepSettingRequest
+	(*KeepSettingResponse)(nil),   // 9: mangrove.supervisor.v1.KeepSettingResponse
+	(*timestamppb.Timestamp)(nil), // 10: google.protobuf.Timestamp
 }
 var file_mangrove_supervisor_v1_supervisor_proto_depIdxs = []int32{
-	6, // 0: mangrove.supervisor.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
-	2, // 1: mangrove.supervisor.v1.GetStatusResponse.services:type_name -> mangrove.supervisor.v1.Service
-	6, // 2: mangrove.supervisor.v1.Service.since:type_name -> google.protobuf.Timestamp
-	6, // 3: mangrove.supervisor.v1.Service.next_start:type_name -> google.protobuf.Timestamp
-	6, // 4: mangrove.supervisor.v1.Service.budget_frees_at:type_name -> google.protobuf.Timestamp
-	3, // 5: mangrove.supervisor.v1.Service.exits:type_name -> mangrove.supervisor.v1.Exit
-	6, // 6: mangrove.supervisor.v1.Exit.at:type_name -> google.protobuf.Timestamp
-	0, // 7: mangrove.supervisor.v1.SupervisorService.GetStatus:input_type -> mangrove.supervisor.v1.GetStatusRequest
-	4, // 8: mangrove.supervisor.v1.SupervisorService.Act:input_type -> mangrove.supervisor.v1.ActRequest
-	1, // 9: mangrove.supervisor.v1.SupervisorService.GetStatus:output_type -> mangrove.supervisor.v1.GetStatusResponse
-	5, // 10: mangrove.supervisor.v1.SupervisorService.Act:output_type -> mangrove.supervisor.v1.ActResponse
-	9, // [9:11] is the sub-list for method output_type
-	7, // [7:9] is the sub-list for method input_type
-	7, // [7:7] is the sub-list for extension type_name
-	7, // [7:7] is the sub-list for extension extendee
-	0, // [0:7] is the sub-list for field type_name
+	10, // 0: mangrove.supervisor.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
+	2,  // 1: mangrove.supervisor.v1.GetStatusResponse.services:type_name -> mangrove.supervisor.v1.Service
+	10, // 2: mangrove.supervisor.v1.Service.since:type_name -> google.protobuf.Timestamp
+	10, // 3: mangrove.supervisor.v1.Service.next_start:type_name -> google.protobuf.Timestamp
+	10, // 4: mangrove.supervisor.v1.Service.budget_frees_at:type_name -> google.protobuf.Timestamp
+	3,  // 5: mangrove.supervisor.v1.Service.exits:type_name -> mangrove.supervisor.v1.Exit
+	10, // 6: mangrove.supervisor.v1.Exit.at:type_name -> google.protobuf.Timestamp
+	0,  // 7: mangrove.supervisor.v1.SupervisorService.GetStatus:input_type -> mangrove.supervisor.v1.GetStatusRequest
+	4,  // 8: mangrove.supervisor.v1.SupervisorService.Act:input_type -> mangrove.supervisor.v1.ActRequest
+	6,  // 9: mangrove.supervisor.v1.SupervisorService.TrySetting:input_type -> mangrove.supervisor.v1.TrySettingRequest
+	8,  // 10: mangrove.supervisor.v1.SupervisorService.KeepSetting:input_type -> mangrove.supervisor.v1.KeepSettingRequest
+	1,  // 11: mangrove.supervisor.v1.SupervisorService.GetStatus:output_type -> mangrove.supervisor.v1.GetStatusResponse
+	5,  // 12: mangrove.supervisor.v1.SupervisorService.Act:output_type -> mangrove.supervisor.v1.ActResponse
+	7,  // 13: mangrove.supervisor.v1.SupervisorService.TrySetting:output_type -> mangrove.supervisor.v1.TrySettingResponse
+	9,  // 14: mangrove.supervisor.v1.SupervisorService.KeepSetting:output_type -> mangrove.supervisor.v1.KeepSettingResponse
+	11, // [11:15] is the sub-list for method output_type
+	7,  // [7:11] is the sub-list for method input_type
+	7,  // [7:7] is the sub-list for extension type_name
+	7,  // [7:7] is the sub-list for extension extendee
+	0,  // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_mangrove_supervisor_v1_supervisor_proto_init() }
@@ -581,7 +805,7 @@ func file_mangrove_supervisor_v1_supervisor_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mangrove_supervisor_v1_supervisor_proto_rawDesc), len(file_mangrove_supervisor_v1_supervisor_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -22,8 +22,10 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	SupervisorService_GetStatus_FullMethodName = "/mangrove.supervisor.v1.SupervisorService/GetStatus"
-	SupervisorService_Act_FullMethodName       = "/mangrove.supervisor.v1.SupervisorService/Act"
+	SupervisorService_GetStatus_FullMethodName   = "/mangrove.supervisor.v1.SupervisorService/GetStatus"
+	SupervisorService_Act_FullMethodName         = "/mangrove.supervisor.v1.SupervisorService/Act"
+	SupervisorService_TrySetting_FullMethodName  = "/mangrove.supervisor.v1.SupervisorService/TrySetting"
+	SupervisorService_KeepSetting_FullMethodName = "/mangrove.supervisor.v1.SupervisorService/KeepSetting"
 )
 
 // SupervisorServiceClient is the client API for SupervisorService service.
@@ -37,6 +39,12 @@ type SupervisorServiceClient interface {
 	// Act does one of an operator's acts on one service; FAILED_PRECONDITION, with
 	// what would be allowed, when it is refused (SUP-5).
 	Act(ctx context.Context, in *ActRequest, opts ...grpc.CallOption) (*ActResponse, error)
+	// TrySetting puts a setting on trial and answers when everything it concerns serves
+	// with it, or when it went back; FAILED_PRECONDITION, with the reason, when it is
+	// refused or went back.
+	TrySetting(ctx context.Context, in *TrySettingRequest, opts ...grpc.CallOption) (*TrySettingResponse, error)
+	// KeepSetting keeps what is on trial; FAILED_PRECONDITION when nothing can be kept.
+	KeepSetting(ctx context.Context, in *KeepSettingRequest, opts ...grpc.CallOption) (*KeepSettingResponse, error)
 }
 
 type supervisorServiceClient struct {
@@ -67,6 +75,26 @@ func (c *supervisorServiceClient) Act(ctx context.Context, in *ActRequest, opts 
 	return out, nil
 }
 
+func (c *supervisorServiceClient) TrySetting(ctx context.Context, in *TrySettingRequest, opts ...grpc.CallOption) (*TrySettingResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(TrySettingResponse)
+	err := c.cc.Invoke(ctx, SupervisorService_TrySetting_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *supervisorServiceClient) KeepSetting(ctx context.Context, in *KeepSettingRequest, opts ...grpc.CallOption) (*KeepSettingResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(KeepSettingResponse)
+	err := c.cc.Invoke(ctx, SupervisorService_KeepSetting_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // SupervisorServiceServer is the server API for SupervisorService service.
 // All implementations must embed UnimplementedSupervisorServiceServer
 // for forward compatibility.
@@ -78,6 +106,12 @@ type SupervisorServiceServer interface {
 	// Act does one of an operator's acts on one service; FAILED_PRECONDITION, with
 	// what would be allowed, when it is refused (SUP-5).
 	Act(context.Context, *ActRequest) (*ActResponse, error)
+	// TrySetting puts a setting on trial and answers when everything it concerns serves
+	// with it, or when it went back; FAILED_PRECONDITION, with the reason, when it is
+	// refused or went back.
+	TrySetting(context.Context, *TrySettingRequest) (*TrySettingResponse, error)
+	// KeepSetting keeps what is on trial; FAILED_PRECONDITION when nothing can be kept.
+	KeepSetting(context.Context, *KeepSettingRequest) (*KeepSettingResponse, error)
 	mustEmbedUnimplementedSupervisorServiceServer()
 }
 
@@ -93,6 +127,12 @@ func (UnimplementedSupervisorServiceServer) GetStatus(context.Context, *GetStatu
 }
 func (UnimplementedSupervisorServiceServer) Act(context.Context, *ActRequest) (*ActResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Act not implemented")
+}
+func (UnimplementedSupervisorServiceServer) TrySetting(context.Context, *TrySettingRequest) (*TrySettingResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method TrySetting not implemented")
+}
+func (UnimplementedSupervisorServiceServer) KeepSetting(context.Context, *KeepSettingRequest) (*KeepSettingResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method KeepSetting not implemented")
 }
 func (UnimplementedSupervisorServiceServer) mustEmbedUnimplementedSupervisorServiceServer() {}
 func (UnimplementedSupervisorServiceServer) testEmbeddedByValue()                           {}
@@ -151,6 +191,42 @@ func _SupervisorService_Act_Handler(srv interface{}, ctx context.Context, dec fu
 	return interceptor(ctx, in, info, handler)
 }
 
+func _SupervisorService_TrySetting_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(TrySettingRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SupervisorServiceServer).TrySetting(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SupervisorService_TrySetting_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SupervisorServiceServer).TrySetting(ctx, req.(*TrySettingRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _SupervisorService_KeepSetting_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(KeepSettingRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SupervisorServiceServer).KeepSetting(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SupervisorService_KeepSetting_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SupervisorServiceServer).KeepSetting(ctx, req.(*KeepSettingRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // SupervisorService_ServiceDesc is the grpc.ServiceDesc for SupervisorService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -165,6 +241,14 @@ var SupervisorService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Act",
 			Handler:    _SupervisorService_Act_Handler,
+		},
+		{
+			MethodName: "TrySetting",
+			Handler:    _SupervisorService_TrySetting_Handler,
+		},
+		{
+			MethodName: "KeepSetting",
+			Handler:    _SupervisorService_KeepSetting_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

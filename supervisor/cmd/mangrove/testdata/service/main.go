@@ -30,6 +30,10 @@ func run() int {
 	if len(os.Args) > 1 && os.Args[1] != "after-crash" {
 		name = os.Args[1]
 	}
+	if name == "version" { // asked without a data folder
+		fmt.Println("unknown")
+		return 0
+	}
 	c, err := config.FromEnvironment()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -56,13 +60,25 @@ func run() int {
 		fmt.Fprintln(os.Stderr, strings.TrimSpace(text))
 		return code
 	}
-	if name == "migrate" || name == "tell-parked" {
+	if at, err := os.ReadFile(filepath.Join(script, name+".refuses")); err == nil && string(at) == c.HTTP+" "+c.LibraryDir {
+		fmt.Fprintln(os.Stderr, "not with that")
+		return 1
+	}
+	if name == "migrate" || name == "tell-parked" || name == "database" {
 		return 0
 	}
 	if name == "check" {
 		text, err := os.ReadFile(filepath.Join(script, "check.out"))
 		if err != nil {
 			text = []byte(`{"part":"database","well":true,"said":"answers"}`)
+		}
+		fmt.Println(string(text))
+		return 0
+	}
+	if name == "progress" {
+		text, err := os.ReadFile(filepath.Join(script, "progress.out"))
+		if err != nil {
+			text = []byte(`{"version":"unknown","database":31,"program":31,"holds":[]}`)
 		}
 		fmt.Println(string(text))
 		return 0
