@@ -228,11 +228,16 @@ func (l *Lane) turn(ctx context.Context) (time.Duration, error) {
 		_, err := l.runJob(ctx, j)
 		return 0, err
 	}
-	return l.untilNext(ctx, now)
+	looked, look, err := l.canary(ctx, now)
+	if err != nil || looked {
+		return 0, err
+	}
+	return l.untilNext(ctx, now, look)
 }
 
-// untilNext is how long until a Series is due or a Job wants its retry.
-func (l *Lane) untilNext(ctx context.Context, now time.Time) (time.Duration, error) {
+// untilNext is how long until a Series is due, a Job wants its retry or the canary its
+// look, which is zero when it wants none.
+func (l *Lane) untilNext(ctx context.Context, now, look time.Time) (time.Duration, error) {
 	wait := longestIdle
 	poll, err := l.store.NextDue(ctx, l.site.Key)
 	if err != nil {
@@ -242,7 +247,7 @@ func (l *Lane) untilNext(ctx context.Context, now time.Time) (time.Duration, err
 	if err != nil {
 		return 0, err
 	}
-	for _, at := range []time.Time{poll, retry} {
+	for _, at := range []time.Time{poll, retry, look} {
 		if !at.IsZero() {
 			wait = min(wait, max(at.Sub(now), 50*time.Millisecond))
 		}
