@@ -1,6 +1,6 @@
 -- +goose Up
--- Each Lane looks now and then whether its adapter still reads a Series it is known to
--- read (H18). What such a look finds stands here and nowhere else.
+-- Each Lane is tried now and then: whether its adapter still reads a Series it is known to
+-- read (H18). What such a trial finds stands here and nowhere else.
 CREATE TABLE scraper.canaries (
     site          text        PRIMARY KEY REFERENCES scraper.poll_lanes ON DELETE CASCADE,
     state         text        NOT NULL DEFAULT 'untried' CHECK (state IN ('untried', 'well', 'doubtful', 'failing')),
@@ -16,8 +16,8 @@ CREATE TABLE scraper.canaries (
     CHECK ((state IN ('doubtful', 'failing')) = (failing_since IS NOT NULL)),
     CHECK (state <> 'well' OR good_at IS NOT NULL)
 );
-COMMENT ON COLUMN scraper.canaries.series_id IS 'of the last look; chapter_id is the chapter whose pages were read well last, chapters how many were listed then';
-COMMENT ON COLUMN scraper.canaries.next_at IS 'when the next look is due; none before the first Follow';
+COMMENT ON COLUMN scraper.canaries.series_id IS 'of the last trial; chapter_id is the chapter whose pages were read well last, chapters how many were listed then';
+COMMENT ON COLUMN scraper.canaries.next_at IS 'when the next trial is due; none before the first Follow';
 INSERT INTO scraper.canaries (site) SELECT site FROM scraper.poll_lanes;
 
 ALTER TABLE scraper.incidents DROP CONSTRAINT incidents_about_check;

@@ -32,6 +32,9 @@ func kindWords(kind string) pill {
 func incidentHeading(in scraperclient.Incident) string {
 	switch in.Kind {
 	case "parser":
+		if in.About == "canary" {
+			return "The Site is no longer understood"
+		}
 		if in.ChapterID != "" {
 			return "Page list not understood"
 		}
@@ -116,6 +119,8 @@ func decisionWords(d scraperclient.Decision, in scraperclient.Incident) (text, t
 		return site + " rests for some minutes. Then one read tries it.", "warn"
 	case "hold held":
 		return "All downloads stop. Polls, reading and these pages go on.", "bad"
+	case "canary failing":
+		return "The Series by which " + site + " is tried was not understood twice in a row. Polls and downloads go on.", "warn"
 	case "poll errors":
 		return "The Series stands on the Worklist as not understood. What was known of it stays.", "warn"
 	}
@@ -130,6 +135,8 @@ func leftAlone(in scraperclient.Incident) string {
 		}
 	}
 	switch in.About {
+	case "canary":
+		return "No Series is marked as failing because of this, no Job was touched, and the Site goes on being asked."
 	case "series":
 		return "Nothing else was touched: its chapters, its files and every other Series are as they were."
 	case "circuit":
@@ -184,6 +191,11 @@ func helpFor(in scraperclient.Incident) incidentHelp {
 	}
 	switch in.Kind {
 	case "parser":
+		if in.About == "canary" {
+			h.Text = "Most often the Site changed its pages. If a file of yours describes it, mend the file: mangrove site check, with the address of this Series, says what finds nothing. Where the Series itself is gone, name another. " + sendBundle
+			h.Href, h.Link = laneAddress(in.Key.Site), "See the Lane"
+			break
+		}
 		if in.About == "series" {
 			h.Text = "Most often the Site changed its page. Polling again helps if that was brief. " + sendBundle
 			break

@@ -64,6 +64,7 @@ func kindsOffered(chosen []string) []kindChoice {
 		notify.Parked:      {"A service is parked", "Repair required: three failures within an hour"},
 		notify.Storage:     {"Downloads are on hold", "The disk is full, read-only or away"},
 		notify.Refused:     {"A Site refuses", "One line a Site, however many Series it has"},
+		notify.Canary:      {"A Site is no longer understood", "Its pages have changed; seen before a chapter is missing"},
 		notify.Quarantined: {"A download is set aside", "It waits until a person decides"},
 		notify.Failing:     {"A Series fails", "Longer than the days below"},
 		notify.Chapters:    {"New chapters", "Gathered for a quarter of an hour"},
@@ -100,7 +101,7 @@ func destinationRowOf(d notify.Destination, now time.Time, sure int64) destinati
 
 func (s *Server) notificationsPage(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
-	form := destinationForm{Days: "3", Kinds: kindsOffered([]string{"parked", "storage", "refused", "quarantined", "failing"})}
+	form := destinationForm{Days: "3", Kinds: kindsOffered([]string{"parked", "storage", "refused", "canary", "quarantined", "failing"})}
 	sure, _ := strconv.ParseInt(q.Get("remove"), 10, 64)
 	v, err := s.notificationsView(r, form, sure)
 	if err != nil {

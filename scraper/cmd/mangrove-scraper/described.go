@@ -120,6 +120,9 @@ func (d *described) look(ctx context.Context, db *store.Store, lanes *lanes) {
 		d.unlisted = slices.DeleteFunc(d.unlisted, func(old source.Adapter) bool { return old.Site().Key == a.Site().Key })
 		d.registry.Put(a)
 		lanes.start(ctx, a)
+		if err := db.HastenCanary(ctx, a.Site().Key, time.Now()); err != nil && ctx.Err() == nil {
+			d.log.Warn("whether a description is mended is seen only later", zap.String("site", a.Site().Key), zap.Error(err))
+		}
 	}
 	fresh := declared.Adapters(c.Started)
 	d.unlisted = slices.DeleteFunc(d.unlisted, func(old source.Adapter) bool {

@@ -1,6 +1,6 @@
 // Package canary says whether a Site's adapter still reads the Series it is known to
-// read (H18): the words a look at it ends in, what they do to the Lane's canary, as
-// one table, and how a reading and a page list are judged. The Lane looks, the store
+// read (H18): the words a trial at it ends in, what they do to the Lane's canary, as
+// one table, and how a reading and a page list are judged. The Lane tries it, the store
 // keeps the row. The package asks no Site, and nothing here says anything of a Series
 // of the library: no failure row, no Job and no circuit is moved by it.
 package canary
@@ -17,9 +17,9 @@ import (
 // State is what is believed of an adapter, as stored.
 type State string
 
-// The states. One bad look is doubt; only the next in a row makes it a belief.
+// The states. One bad trial is doubt; only the next in a row makes it a belief.
 const (
-	// Untried: no look has said anything yet.
+	// Untried: no trial has said anything yet.
 	Untried  State = "untried"
 	Well     State = "well"
 	Doubtful State = "doubtful"
@@ -30,12 +30,12 @@ const (
 // States lists every state once.
 func States() []State { return []State{Untried, Well, Doubtful, Failing} }
 
-// Outcome is the one word a look ends in, as stored.
+// Outcome is the one word a trial ends in, as stored.
 type Outcome string
 
 // The outcomes.
 const (
-	// None is before the first look.
+	// None is before the first trial.
 	None Outcome = ""
 	OK   Outcome = "ok"
 	// Errors: a page that was read was not understood, or the adapter panicked.
@@ -88,22 +88,22 @@ func (o Outcome) Verdict() Verdict {
 }
 
 const (
-	// Every is how far apart the looks of a Lane lie where nobody chose otherwise;
+	// Every is how far apart the trials of a Lane lie where nobody chose otherwise;
 	// Least and Most bound what may be chosen, in whole hours.
 	Every = 24 * time.Hour
 	Least = 6 * time.Hour
 	Most  = 7 * 24 * time.Hour
-	// Again is how long after the first bad look the next one follows: a page that
+	// Again is how long after the first bad trial the next one follows: a page that
 	// was not understood is hardly ever one that was half deployed an hour before.
 	Again = time.Hour
-	// First is how long after the first Follow the first look comes: a Poll has just
+	// First is how long after the first Follow the first trial comes: a Poll has just
 	// read the Series.
 	First = time.Hour
 	// Believed is how long a list must stay short to be the Site's own.
 	Believed = 7 * 24 * time.Hour
 )
 
-// MaxEvidence bounds what is kept of why a look was bad, in bytes.
+// MaxEvidence bounds what is kept of why a trial was bad, in bytes.
 const MaxEvidence = 500
 
 // Canary is the stored row of one Lane.
@@ -111,21 +111,21 @@ type Canary struct {
 	Site    string
 	State   State
 	Outcome Outcome
-	// SeriesID is the Series of the last look, ChapterID the chapter whose pages were
+	// SeriesID is the Series of the last trial, ChapterID the chapter whose pages were
 	// read well last, Chapters how many chapters the list had then.
 	SeriesID, ChapterID string
 	Chapters            int
-	// Ran is the last look, Good the last good one, FailingSince the first bad one of
+	// Ran is the last trial, Good the last good one, FailingSince the first bad one of
 	// those that follow one another; zero for none.
 	Ran, Good, FailingSince time.Time
-	// Next is when the next look is due; zero before the first Follow.
+	// Next is when the next trial is due; zero before the first Follow.
 	Next time.Time
-	// Evidence words why the last bad look was bad, in one line; "" when well.
+	// Evidence words why the last bad trial was bad, in one line; "" when well.
 	Evidence string
 }
 
-// Look is what one look found.
-type Look struct {
+// Trial is what one trial found.
+type Trial struct {
 	Outcome             Outcome
 	SeriesID, ChapterID string
 	Chapters            int
@@ -141,10 +141,10 @@ var next = map[State]map[Verdict]State{
 	Failing:  {Good: Well, Bad: Failing, Unclear: Failing},
 }
 
-// After returns the row after a look that ended at now, where looks lie every apart.
-// spread puts jitter on a length of time. A look that says nothing of the adapter
+// After returns the row after a trial that ended at now, where trials lie every apart.
+// spread puts jitter on a length of time. A trial that says nothing of the adapter
 // moves nothing but the time of the next.
-func (c Canary) After(l Look, now time.Time, every time.Duration, spread func(time.Duration) time.Duration) Canary {
+func (c Canary) After(l Trial, now time.Time, every time.Duration, spread func(time.Duration) time.Duration) Canary {
 	out := c
 	out.Ran, out.Next = now, now.Add(spread(every))
 	v := l.Outcome.Verdict()
@@ -154,7 +154,7 @@ func (c Canary) After(l Look, now time.Time, every time.Duration, spread func(ti
 	}
 	out.State = next[c.State][v]
 	if v == Unclear {
-		// The word of the last look that said something stays beside the state.
+		// The word of the last trial that said something stays beside the state.
 		if c.Outcome == None {
 			out.Outcome = l.Outcome
 		}
@@ -195,7 +195,7 @@ type Known struct {
 	Published []string
 }
 
-// Chapter chooses the chapter of a list, newest first, whose pages are looked at: the
+// Chapter chooses the chapter of a list, newest first, whose pages are read: the
 // oldest that was published, else the one read well the last time, else the newest
 // that can be read there. owed is true when it has had pages before. ok is false when
 // there is none.

@@ -14,11 +14,11 @@ import (
 	"mangrove/scraper/internal/source"
 )
 
-// canary looks whether the adapter still reads its known Series, if that is due and
-// nothing else is: it is the Lane's last unit of work. looked is true when it asked
-// the Site; look is when it wants to next, zero for never. A Lane nobody follows
+// canary tries whether the adapter still reads its known Series, if that is due and
+// nothing else is: it is the Lane's last unit of work. tried is true when it asked
+// the Site; due is when it wants to next, zero for never. A Lane nobody follows
 // anything of asks nothing.
-func (l *Lane) canary(ctx context.Context, now time.Time) (looked bool, look time.Time, err error) {
+func (l *Lane) canary(ctx context.Context, now time.Time) (tried bool, due time.Time, err error) {
 	p, err := l.store.Canary(ctx, l.site.Key)
 	if err != nil || !p.Followed || p.Every == 0 {
 		return false, time.Time{}, err
@@ -32,6 +32,9 @@ func (l *Lane) canary(ctx context.Context, now time.Time) (looked bool, look tim
 	if p.Next.After(now) {
 		return false, p.Next, nil
 	}
+	if again := l.unwritten.Add(canary.Again); again.After(now) {
+		return false, again, nil
+	}
 	k, ok, err := l.known(ctx)
 	if err != nil {
 		return false, time.Time{}, err
@@ -43,7 +46,7 @@ func (l *Lane) canary(ctx context.Context, now time.Time) (looked bool, look tim
 		_, err := l.store.MoveCanary(ctx, p.Canary, to)
 		return false, to.Next, err
 	}
-	return true, time.Time{}, l.look(ctx, p, k)
+	return true, time.Time{}, l.try(ctx, p, k)
 }
 
 // known is the Series by which the adapter is tried: the declared one, if its address
@@ -64,10 +67,10 @@ func (l *Lane) known(ctx context.Context) (canary.Known, bool, error) {
 	return l.store.KnownSeries(ctx, l.site.Key, "")
 }
 
-// look reads a known Series and the page list of one of its chapters, and records what
-// that says of the adapter. Nothing is written before its end: a look that a crash or
+// try reads a known Series and the page list of one of its chapters, and records what
+// that says of the adapter. Nothing is written before its end: a trial that a crash or
 // a stop cuts short is made again.
-func (l *Lane) look(ctx context.Context, p CanaryPlan, k canary.Known) error {
+func (l *Lane) try(ctx context.Context, p CanaryPlan, k canary.Known) error {
 	if err := l.busy(ctx, Polling, k.Key.SeriesID); err != nil {
 		return err
 	}
@@ -81,7 +84,7 @@ func (l *Lane) look(ctx context.Context, p CanaryPlan, k canary.Known) error {
 	if chapters == 0 && p.SeriesID == k.Key.SeriesID {
 		chapters = p.Chapters
 	}
-	found := canary.Look{SeriesID: k.Key.SeriesID, Chapters: len(r.Reading.Chapters)}
+	found := canary.Trial{SeriesID: k.Key.SeriesID, Chapters: len(r.Reading.Chapters)}
 	found.Outcome, found.Err = canary.Series(k, r, chapters)
 	if ch, owed, ok := p.Chapter(k, r.Reading.Chapters); ok && found.Outcome == canary.OK {
 		if l.halted.Load() || l.retired.Load() {
@@ -100,11 +103,16 @@ func (l *Lane) look(ctx context.Context, p CanaryPlan, k canary.Known) error {
 		}
 	}
 	to := p.After(found, time.Now(), p.Every, spread)
-	l.log.Log(levelOfLook(found.Outcome), "looked at the known Series", zap.String("series", k.Key.SeriesID), zap.String("outcome", string(found.Outcome)), zap.String("state", string(to.State)), zap.NamedError("cause", found.Err))
-	if moved, err := l.store.MoveCanary(ctx, p.Canary, to); err != nil || !moved {
+	l.log.Log(levelOfTrial(found.Outcome), "tried by the known Series", zap.String("series", k.Key.SeriesID), zap.String("outcome", string(found.Outcome)), zap.String("state", string(to.State)), zap.NamedError("cause", found.Err))
+	moved, err := l.store.MoveCanary(ctx, p.Canary, to)
+	if err != nil {
+		// It is made again, and the Site is not asked over and over for what cannot be kept.
+		l.unwritten = time.Now()
+	}
+	if err != nil || !moved {
 		return err
 	}
-	l.recordLook(ctx, k, to, found)
+	l.recordTrial(ctx, k, to, found)
 	if found.Outcome != canary.Refused {
 		return nil
 	}
@@ -115,9 +123,9 @@ func (l *Lane) look(ctx context.Context, p CanaryPlan, k canary.Known) error {
 	return l.moveCircuit(ctx, circuit.Refusal, found.Err)
 }
 
-// recordLook tells of an adapter that no longer reads its known Series: that is our
-// side, and the page is what mends it. A good look ends it.
-func (l *Lane) recordLook(ctx context.Context, k canary.Known, c canary.Canary, found canary.Look) {
+// recordTrial tells of an adapter that no longer reads its known Series: that is our
+// side, and the page is what mends it. A good trial ends it.
+func (l *Lane) recordTrial(ctx context.Context, k canary.Known, c canary.Canary, found canary.Trial) {
 	if l.incidents == nil {
 		return
 	}

@@ -34,9 +34,6 @@ type described struct {
 	db   *store.Store
 	conn *pgx.Conn
 	lane *lane.Lane
-	// readers are the markup of the Site's pages: what a Series' title stands in, and
-	// what its pages do.
-	title, image string
 }
 
 func newDescribed(t *testing.T, more string) *described {
@@ -78,7 +75,7 @@ pages: {landmark: main, image: p.page img}
 	return d
 }
 
-// markup makes the Site's pages.
+// markup makes the Site's pages: what a title and a page's image stand in.
 func (d *described) markup(title, image string) {
 	for _, id := range []string{"a", "b", "known"} {
 		d.site.On("/series/"+id, fakesite.HTML("<main><"+title+">Series "+id+"</"+title+"><ul><li><a href=/c/"+id+"-2>Chapter 2</a><li><a href=/c/"+id+"-1>Chapter 1</a></ul></main>"))
@@ -102,8 +99,8 @@ func (d *described) follow(ids ...string) {
 	}
 }
 
-// look makes the canary due and takes one turn.
-func (d *described) look() canary.Canary {
+// trial makes the canary due and takes one turn.
+func (d *described) trial() canary.Canary {
 	d.t.Helper()
 	d.exec("UPDATE scraper.canaries SET next_at = now() - interval '1 second'")
 	if _, err := d.lane.Turn(d.t.Context()); err != nil {
@@ -148,7 +145,7 @@ func TestTheCanarySaysSoBeforeTheLibraryFails(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			d := newDescribed(t, "canary: known")
-			if c := d.look(); c.State != canary.Untried || len(d.asked()) != 0 {
+			if c := d.trial(); c.State != canary.Untried || len(d.asked()) != 0 {
 				t.Fatalf("nobody follows anything: %+v", c)
 			}
 			d.follow("a", "b")
@@ -156,17 +153,17 @@ func TestTheCanarySaysSoBeforeTheLibraryFails(t *testing.T) {
 				t.Fatal(err)
 			}
 			d.asked()
-			if c := d.look(); c.State != canary.Well || c.SeriesID != "known" || c.Chapters != 2 {
+			if c := d.trial(); c.State != canary.Well || c.SeriesID != "known" || c.Chapters != 2 {
 				t.Fatalf("well: %+v", c)
 			}
 			if diff := cmp.Diff([]string{"/series/known", "/c/known-2"}, d.asked()); diff != "" {
-				t.Errorf("a look asks for the Series and one page list, no image:\n%s", diff)
+				t.Errorf("a trial asks for the Series and one page list, no image:\n%s", diff)
 			}
 			d.markup(tt.title, tt.image)
-			if c := d.look(); c.State != canary.Doubtful || d.count("scraper.incidents") != 0 {
+			if c := d.trial(); c.State != canary.Doubtful || d.count("scraper.incidents") != 0 {
 				t.Errorf("once: %+v, %d incidents", c, d.count("scraper.incidents"))
 			}
-			c := d.look()
+			c := d.trial()
 			if c.State != canary.Failing || c.Outcome != tt.outcome || !strings.Contains(c.Evidence, tt.evidence) || c.FailingSince.IsZero() {
 				t.Errorf("twice: %+v", c)
 			}
@@ -186,11 +183,11 @@ func TestTheCanarySaysSoBeforeTheLibraryFails(t *testing.T) {
 			if err != nil || len(in.Evidence) != 1 || !strings.Contains(string(in.Evidence[0].Body), "<main>") {
 				t.Errorf("its evidence: %+v, %v", in.Evidence, err)
 			}
-			if c := d.look(); c.State != canary.Failing || d.count("scraper.incidents") != 1 {
+			if c := d.trial(); c.State != canary.Failing || d.count("scraper.incidents") != 1 {
 				t.Errorf("a third time: %+v, %d incidents", c, d.count("scraper.incidents"))
 			}
 			d.markup("h1", "p class=page")
-			if c := d.look(); c.State != canary.Well || c.Evidence != "" || d.count("scraper.incidents WHERE resolution = 'good_read'") != 1 {
+			if c := d.trial(); c.State != canary.Well || c.Evidence != "" || d.count("scraper.incidents WHERE resolution = 'good_read'") != 1 {
 				t.Errorf("mended: %+v", c)
 			}
 		})
@@ -206,37 +203,37 @@ func TestACanaryOfAnAwaySiteSaysNothing(t *testing.T) {
 	if _, err := d.lane.Turn(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if c := d.look(); c.State != canary.Well {
+	if c := d.trial(); c.State != canary.Well {
 		t.Fatalf("%+v", c)
 	}
 	for name, answer := range map[string]fakesite.Answer{"503": fakesite.Status(503), "a reset": {Reset: true}} {
 		d.site.On("/series/known", answer)
 		for range 3 {
-			if c := d.look(); c.State != canary.Well || c.Outcome != canary.OK {
+			if c := d.trial(); c.State != canary.Well || c.Outcome != canary.OK {
 				t.Errorf("%s: %+v", name, c)
 			}
 		}
 	}
 	d.markup("h1", "p class=page")
 	d.site.On("/c/known-2", fakesite.Status(503))
-	if c := d.look(); c.State != canary.Well {
+	if c := d.trial(); c.State != canary.Well {
 		t.Errorf("a page list that is not answered: %+v", c)
 	}
 	d.asked()
 	d.site.On("/series/known", fakesite.Status(403))
-	if c := d.look(); c.State != canary.Well || len(d.asked()) != 1 {
+	if c := d.trial(); c.State != canary.Well || len(d.asked()) != 1 {
 		t.Errorf("refused: %+v", c)
 	}
 	if at, err := d.db.Circuit(t.Context(), "t"); err != nil || at.State != circuit.Paused {
 		t.Errorf("the circuit is %s, %v", at.State, err)
 	}
-	if d.look(); len(d.asked()) != 0 || d.count("scraper.poll_failures") != 0 {
+	if d.trial(); len(d.asked()) != 0 || d.count("scraper.poll_failures") != 0 {
 		t.Error("a paused Site was asked, or a Series is said to fail")
 	}
 }
 
 // Without a declared Series it is the followed one that was read well last; of those
-// that fail, only what may be the adapter's fault is looked at.
+// that fail, only what may be the adapter's fault is tried.
 func TestTheKnownSeriesIsOneThatIsFollowed(t *testing.T) {
 	t.Parallel()
 	d := newDescribed(t, "")
@@ -267,11 +264,11 @@ func TestTheKnownSeriesIsOneThatIsFollowed(t *testing.T) {
 	}
 	d.exec("UPDATE scraper.poll_failures SET outcome = 'not_found'")
 	if got := known(); got != "" {
-		t.Errorf("nothing can be looked at, and %s is", got)
+		t.Errorf("nothing can be tried, and %s is", got)
 	}
 	d.exec("DELETE FROM scraper.poll_failures WHERE series_id = 'a'")
 	d.exec("INSERT INTO scraper.chapters (site, series_id, chapter_id, url, source_order, first_seen_at) SELECT 't', 'a', 'old-' || n, 'u', n, now() FROM generate_series(1, 5) n")
-	c := d.look()
+	c := d.trial()
 	if c.Outcome != canary.Fewer || c.SeriesID != "a" || c.Chapters != 0 {
 		t.Errorf("two chapters of five are %+v", c)
 	}
@@ -288,7 +285,7 @@ func TestACanaryMovesOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bad := canary.Look{Outcome: canary.Errors, SeriesID: "a", Err: source.Unparsed("u", "%s", strings.Repeat("so ", 5000))}
+	bad := canary.Trial{Outcome: canary.Errors, SeriesID: "a", Err: source.Unparsed("u", "%s", strings.Repeat("so ", 5000))}
 	same := func(d time.Duration) time.Duration { return d }
 	to := p.After(bad, time.Now(), p.Every, same)
 	for i, want := range []bool{true, false} {

@@ -67,6 +67,8 @@ type Lane struct {
 	// came that could be read. Only the Lane's own work touches them.
 	quiet map[string]time.Time
 	page  time.Time
+	// unwritten is when the end of a trial could not be written.
+	unwritten time.Time
 	// activity and about are what was last noted of what the Lane does; "" before.
 	activity Activity
 	about    string
@@ -228,16 +230,16 @@ func (l *Lane) turn(ctx context.Context) (time.Duration, error) {
 		_, err := l.runJob(ctx, j)
 		return 0, err
 	}
-	looked, look, err := l.canary(ctx, now)
-	if err != nil || looked {
+	tried, trial, err := l.canary(ctx, now)
+	if err != nil || tried {
 		return 0, err
 	}
-	return l.untilNext(ctx, now, look)
+	return l.untilNext(ctx, now, trial)
 }
 
 // untilNext is how long until a Series is due, a Job wants its retry or the canary its
-// look, which is zero when it wants none.
-func (l *Lane) untilNext(ctx context.Context, now, look time.Time) (time.Duration, error) {
+// trial, which is zero when it wants none.
+func (l *Lane) untilNext(ctx context.Context, now, trial time.Time) (time.Duration, error) {
 	wait := longestIdle
 	poll, err := l.store.NextDue(ctx, l.site.Key)
 	if err != nil {
@@ -247,7 +249,7 @@ func (l *Lane) untilNext(ctx context.Context, now, look time.Time) (time.Duratio
 	if err != nil {
 		return 0, err
 	}
-	for _, at := range []time.Time{poll, retry, look} {
+	for _, at := range []time.Time{poll, retry, trial} {
 		if !at.IsZero() {
 			wait = min(wait, max(at.Sub(now), 50*time.Millisecond))
 		}

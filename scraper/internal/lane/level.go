@@ -16,8 +16,8 @@ func levelOf(c fault.Class) zapcore.Level {
 	return l
 }
 
-// levelOfLook is the log level of what the canary found: a bad look is worth a line.
-func levelOfLook(o canary.Outcome) zapcore.Level {
+// levelOfTrial is the log level of what the canary found: a bad trial is worth a line.
+func levelOfTrial(o canary.Outcome) zapcore.Level {
 	if o.Verdict() == canary.Bad {
 		return zapcore.WarnLevel
 	}

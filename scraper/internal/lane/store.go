@@ -161,21 +161,21 @@ type Store interface {
 	QuarantinedSince(ctx context.Context, site string, since time.Time) ([]job.Job, error)
 	// SetHold stops all downloads.
 	SetHold(ctx context.Context, kind, detail string, now time.Time) error
-	// Canary reads the Lane's canary, and whether it is to look at all.
+	// Canary reads the Lane's canary, and whether it is tried at all.
 	Canary(ctx context.Context, site string) (CanaryPlan, error)
 	// KnownSeries is the declared Series, or with "" the followed one that was read
 	// well last; ok is false when there is none.
 	KnownSeries(ctx context.Context, site, declared string) (k canary.Known, ok bool, err error)
-	// MoveCanary is compare-and-set on from's state and next look.
+	// MoveCanary is compare-and-set on from's state and next trial.
 	MoveCanary(ctx context.Context, from, to canary.Canary) (moved bool, err error)
 	// SaveCover records the digest of the cover kept for a Series.
 	SaveCover(ctx context.Context, key source.Key, url, sha256 string) error
 }
 
-// CanaryPlan is a Lane's canary and what decides whether it looks.
+// CanaryPlan is a Lane's canary and what decides whether it is tried.
 type CanaryPlan struct {
 	canary.Canary
-	// Every is how far apart the looks lie; 0 is never.
+	// Every is how far apart the trials lie; 0 is never.
 	Every time.Duration
 	// Followed is true while anybody follows anything of the Site.
 	Followed bool

@@ -15,11 +15,11 @@ import (
 	"mangrove/scraper/internal/source"
 )
 
-// canaryHours is how far apart the looks of each Lane lie, a number of hours; 0 is
+// canaryHours is how far apart the trials of each Lane lie, a number of hours; 0 is
 // never. GetCanary spells it too.
 const canaryHours = "canary_hours"
 
-// CanaryEvery is how far apart the looks at known Series lie; 0 is never.
+// CanaryEvery is how far apart the trials by known Series lie; 0 is never.
 func (s *Store) CanaryEvery(ctx context.Context) (time.Duration, error) {
 	value, _, err := s.setting(ctx, canaryHours)
 	return canaryEvery(value), err
@@ -44,7 +44,7 @@ func canaryEvery(value string) time.Duration {
 	return d
 }
 
-// Canary reads a Lane's canary and whether it is to look at all.
+// Canary reads a Lane's canary and whether it is tried at all.
 func (s *Store) Canary(ctx context.Context, site string) (p lane.CanaryPlan, err error) {
 	var ran, good, failing, next *time.Time
 	var hours string
@@ -55,7 +55,31 @@ func (s *Store) Canary(ctx context.Context, site string) (p lane.CanaryPlan, err
 	return p, classify("GetCanary", err)
 }
 
-// MoveCanary is compare-and-set on from's state and next look.
+// CanaryRow is a Lane's canary as it is shown.
+type CanaryRow struct {
+	canary.Canary
+	// Title is that of the Series it was tried by, "" where nobody follows it.
+	Title string
+	// IncidentID is that of the incident that waits, 0 without one.
+	IncidentID int64
+}
+
+// Canaries lists those of the Lanes that are tried.
+func (s *Store) Canaries(ctx context.Context) ([]CanaryRow, error) {
+	rows, err := s.db.Query(ctx, s.sql.Get("Canaries"))
+	if err != nil {
+		return nil, classify("Canaries", err)
+	}
+	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c CanaryRow, err error) {
+		var ran, good, failing, next *time.Time
+		err = row.Scan(&c.Site, &c.State, &c.Outcome, &c.SeriesID, &ran, &good, &failing, &next, &c.Evidence, &c.Title, &c.IncidentID)
+		c.Ran, c.Good, c.FailingSince, c.Next = orZero(ran), orZero(good), orZero(failing), orZero(next)
+		return c, err
+	})
+	return out, classify("Canaries", err)
+}
+
+// MoveCanary is compare-and-set on from's state and next trial.
 func (s *Store) MoveCanary(ctx context.Context, from, to canary.Canary) (bool, error) {
 	n, err := s.exec(ctx, "MoveCanary", from.Site, from.State, orNull(from.Next), to.State, to.Outcome, to.SeriesID, to.ChapterID, to.Chapters,
 		orNull(to.Ran), orNull(to.Good), orNull(to.FailingSince), orNull(to.Next), to.Evidence)
@@ -65,7 +89,7 @@ func (s *Store) MoveCanary(ctx context.Context, from, to canary.Canary) (bool, e
 	return n > 0, err
 }
 
-// HastenCanary makes a look that is awaited with doubt due at now.
+// HastenCanary makes a trial that is awaited with doubt due at now.
 func (s *Store) HastenCanary(ctx context.Context, site string, now time.Time) error {
 	_, err := s.exec(ctx, "HastenCanary", site, now)
 	return err

@@ -4,18 +4,26 @@
 INSERT INTO canaries (site) VALUES ($1) ON CONFLICT (site) DO NOTHING;
 
 -- name: GetCanary
--- With how far apart looks lie, and whether anybody follows anything there.
+-- With how far apart trials lie, and whether anybody follows anything there.
 SELECT state, outcome, series_id, chapter_id, chapters, ran_at, good_at, failing_since, next_at, evidence,
        coalesce((SELECT value FROM settings WHERE key = 'canary_hours'), ''),
        EXISTS (SELECT FROM series s WHERE s.site = c.site AND s.origin = 'followed')
 FROM canaries c WHERE site = $1;
+
+-- name: Canaries
+-- Those of Lanes that are tried: where somebody follows something.
+SELECT c.site, c.state, c.outcome, c.series_id, c.ran_at, c.good_at, c.failing_since, c.next_at, c.evidence, coalesce(s.title, ''),
+       coalesce((SELECT max(i.id) FROM incidents i WHERE i.resolved_at IS NULL AND i.about = 'canary' AND i.site = c.site), 0)
+FROM canaries c LEFT JOIN series s USING (site, series_id)
+WHERE EXISTS (SELECT FROM series f WHERE f.site = c.site AND f.origin = 'followed')
+  AND NOT EXISTS (SELECT FROM settings WHERE key = 'canary_hours' AND value = '0');
 
 -- name: MoveCanary
 UPDATE canaries SET state = $4, outcome = $5, series_id = $6, chapter_id = $7, chapters = $8, ran_at = $9, good_at = $10, failing_since = $11, next_at = $12, evidence = $13
 WHERE site = $1 AND state = $2 AND next_at IS NOT DISTINCT FROM $3;
 
 -- name: HastenCanary
--- A description was mended: what is in doubt is looked at now.
+-- A description was mended: what is in doubt is tried now.
 UPDATE canaries SET next_at = $2 WHERE site = $1 AND state IN ('doubtful', 'failing') AND next_at > $2;
 
 -- name: DeclaredSeries

@@ -163,7 +163,7 @@ func (a answers) Get(_ context.Context, r source.Request) (*source.Response, err
 func TestTheCanary(t *testing.T) {
 	for yaml, want := range map[string]string{
 		plain: "",
-		strings.Replace(plain, "pacing: 1s", "canary: one-long-runner", 1): "one-long-runner",
+		strings.Replace(plain, "pacing: 1s", "canary: one-long-runner", 1):                                        "one-long-runner",
 		strings.NewReplacer("pacing: 1s", "listed: [{id: x, title: X}]", "series/{id}", "archive").Replace(plain): "x",
 	} {
 		if got := good(t, "comic.yaml", yaml).Site().Canary; got != want {
