@@ -88,6 +88,7 @@ var may = map[string][]string{
 	"scraper/internal/tally":                     {"scraper/internal/canary", "scraper/internal/job", "scraper/internal/lane", "scraper/internal/poll", "scraper/internal/store", "internal/metrics"},
 	"scraper/internal/faults":                    {},
 	"scraper/internal/bench":                     {},
+	"scraper/internal/soak":                      {},
 	"scraper/internal/store":                     {"internal/failpoint", "scraper/internal/incident", "scraper/internal/sidecar", "scraper/internal/inventory", "scraper/internal/source", "scraper/internal/poll", "scraper/internal/canary", "scraper/internal/circuit", "scraper/internal/lane", "scraper/internal/job", "scraper/internal/queue", "scraper/internal/follow", "scraper/internal/verify", "internal/pg", "internal/fault"},
 	"scraper/internal/rpc":                       {"scraper/internal/canary", "scraper/internal/incident", "scraper/internal/inventory", "scraper/internal/circuit", "scraper/internal/source", "scraper/internal/follow", "scraper/internal/job", "scraper/internal/lane", "scraper/internal/live", "scraper/internal/poll", "scraper/internal/queue", "scraper/internal/store", "internal/fault", "internal/redact", "proto/gen/..."},
 	"scraper/internal/source/sourcetest/fixture": {"scraper/internal/incident", "internal/redact"},
