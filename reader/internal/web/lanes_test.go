@@ -227,7 +227,7 @@ func TestALaneSaysWhetherItsSiteIsStillUnderstood(t *testing.T) {
 	}
 	of(&scraperv1.Canary{State: "failing", Outcome: "no_pages", Key: key, Title: "Long <Runner>", FailingSince: ago, IncidentId: 12})
 	_, body = s.get(mo, "/lanes")
-	has(t, body, "<h3>Its pages are no longer understood</h3>", "Mangrove reads Long &lt;Runner&gt; regularly", "a chapter has no pages any more.", "No Series is marked as failing because of this.", "mangrove site check", `href="/incidents/12">See what was read</a>`)
+	has(t, body, "<h3>Its pages are no longer understood</h3>", "Mangrove reads “Long &lt;Runner&gt;” regularly", "a chapter has no pages any more.", "No Series is marked as failing because of this.", "mangrove site check", `href="/incidents/12">See what was read</a>`)
 	// A Site that refuses says so first.
 	s.scraper.SetLanes(time.Now(), lane("alpha", 0, func(d *scraperv1.LaneDetail) {
 		d.Canary, d.Lane.Trouble, d.Lane.TroubleSince = &scraperv1.Canary{State: "failing", Key: key, FailingSince: ago}, "refused", ago

@@ -193,7 +193,7 @@ func (t tongue) laneHelp(d scraperclient.LaneDetail, now time.Time) (laneNotice,
 		n.Text = t.T("It gets some minutes of quiet, and then one read tries it; this ends by itself.") + untouched
 	case d.Canary != nil && d.Canary.State == "failing":
 		n.Tone, n.Icon, n.Heading = "warn", "puzzle", t.T("Its pages are no longer understood")
-		n.Text = t.T("Mangrove reads %s regularly to see whether it still understands this Site, and since %s it does not: %s.", knownName(*d.Canary), t.clock(d.Canary.FailingSince, now), t.trialWords(d.Canary.Outcome)) +
+		n.Text = t.T("Mangrove reads “%s” regularly to see whether it still understands this Site, and since %s it does not: %s.", knownName(*d.Canary), t.clock(d.Canary.FailingSince, now), t.trialWords(d.Canary.Outcome)) +
 			" " + t.T("Most likely the Site has changed its pages.") + untouched + " " +
 			t.T("If a file of yours describes this Site, mend it; mangrove site check says what finds nothing. Otherwise save the bundle of the incident and send it with a report.")
 		if d.Canary.IncidentID > 0 {

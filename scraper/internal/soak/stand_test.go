@@ -61,11 +61,18 @@ type stand struct {
 	// after those that followed a refusal.
 	asked, hasty, after int
 	refused             bool
-	// whole counts how often each image was delivered whole.
-	whole map[string]int
+	// whole is when each image was delivered whole last, again those that were twice.
+	whole map[string]time.Time
+	again []delivery
 	rng   *rand.Rand
 	// image hears of each image that was answered.
 	image chan<- struct{}
+}
+
+// delivery is an image that was delivered at before, and once more.
+type delivery struct {
+	name   string
+	before time.Time
 }
 
 // hits reports whether a trouble is under way.
@@ -192,7 +199,10 @@ func (s *stand) answer(r source.Request) (*source.Response, error) {
 			resp.Body = resp.Body[:len(resp.Body)/2]
 			return resp, nil
 		}
-		s.whole[name]++
+		if at, ok := s.whole[name]; ok {
+			s.again = append(s.again, delivery{name, at})
+		}
+		s.whole[name] = now
 		select {
 		case s.image <- struct{}{}:
 		default:
