@@ -193,6 +193,8 @@ func (m *month) live(r *rand.Rand, at time.Time) {
 			timer := time.NewTimer(min(12*time.Hour, time.Until(at)))
 			select {
 			case <-m.image:
+				// One page is accepted by then, the next may be under way.
+				time.Sleep(2*latency + time.Duration(r.Int64N(int64(2*pacing))))
 			case <-timer.C:
 			}
 			timer.Stop()
