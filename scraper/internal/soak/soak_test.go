@@ -24,6 +24,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"go.uber.org/zap"
 
+	"mangrove/internal/fault"
 	"mangrove/internal/pgtest"
 	"mangrove/scraper/internal/canary"
 	"mangrove/scraper/internal/circuit"
@@ -71,6 +72,8 @@ type month struct {
 	killed []time.Time
 	// image hears of each image that a Site has answered.
 	image chan struct{}
+	// staged is called with a Site's key when a page of it was staged; nil is not.
+	staged func(site string)
 	// end ends the process that runs.
 	end func()
 }
@@ -141,20 +144,36 @@ func (m *month) begin(crashed bool) {
 			Runner: &job.Runner{
 				Library: m.library, Store: m.db, Marker: marker, Inventory: inv, Hub: hub, Adapter: s, Fetcher: heard, Incidents: recorder, Log: log, Generator: "Mangrove",
 				Floor: func(context.Context) (int64, error) { return m.floor.Load(), nil },
+				PageStaged: func() {
+					if m.staged != nil {
+						m.staged(site.Key)
+					}
+				},
 			},
 		})
 		lanes[site.Key] = l
 		running.Go(func() { l.Run(ctx) })
 	}
-	watchdog := &stall.Watch{Library: m.library, Store: m.db, Sites: func() []source.Site { return sites }, Stop: func(site string, id int64) { lanes[site].StopJob(id) }, Log: log}
+	watchdog := &stall.Watch{
+		Library: m.library, Store: m.db, Sites: func() []source.Site { return sites }, Stop: func(site string, id int64) { lanes[site].StopJob(id) }, Log: log,
+		Stalled: func(ctx context.Context, s stall.Stall) {
+			recorder.Record(ctx, incident.Happening{Kind: fault.Stall, About: incident.AboutJob, Key: s.Job.Key, JobID: s.Job.ID, Cause: fault.Newf(fault.Stall, "download", s.Job.Key.String(), "%s", s.Job.Reason)})
+		},
+	}
 	discovery := &queue.Discovery{
 		Store: m.db, Current: inv.Current, Wake: func(site string) { lanes[site].Wake() }, Log: log, Languages: func(string) []string { return []string{"en"} },
 	}
 	running.Go(func() {
-		// The program does these more often; nothing here needs them to the minute.
-		for rest(ctx, 5*time.Minute) {
+		// The program does these more often; nothing here needs them to the minute but
+		// the watchdog, which counts no more than two of its own turns at once.
+		for turn := 0; rest(ctx, stall.Every); turn++ {
+			if m.staged != nil {
+				watchdog.Look(ctx, time.Now())
+			}
+			if turn%10 != 0 {
+				continue
+			}
 			_ = discovery.RunIfDue(ctx, time.Now())
-			watchdog.Look(ctx, time.Now())
 			_ = m.db.PruneFetches(ctx, time.Now().Add(-2*day))
 			_ = m.db.PrunePasses(ctx, time.Now().Add(-14*day))
 		}
@@ -175,17 +194,17 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// live lets time pass until at, with a kill every so often, half of them in the midst
+// live lets time pass until at, with a kill every so often, most of them in the midst
 // of a chapter.
 func (m *month) live(r *rand.Rand, at time.Time) {
 	for {
-		next := time.Now().Add(4*time.Hour + time.Duration(r.Int64N(int64(10*time.Hour))))
+		next := time.Now().Add(time.Hour + time.Duration(r.Int64N(int64(6*time.Hour))))
 		if next.After(at) {
 			time.Sleep(time.Until(at))
 			return
 		}
 		time.Sleep(time.Until(next))
-		if r.IntN(2) == 0 {
+		if r.IntN(6) > 0 {
 			select {
 			case <-m.image:
 			default:
@@ -218,6 +237,30 @@ func (m *month) rows(sql string, args ...any) []string {
 	return out
 }
 
+// prepared is the address of a database that is told the time.
+func prepared(t *testing.T) string {
+	t.Helper()
+	urls := pgtest.New(t)
+	admin, err := pgx.Connect(t.Context(), urls.Admin)
+	must(t, err)
+	_, err = admin.Exec(t.Context(), clock)
+	must(t, err)
+	must(t, admin.Close(t.Context()))
+	return urls.Scraper
+}
+
+// follow follows every Series of the stands, to be downloaded.
+func (m *month) follow() {
+	m.t.Helper()
+	for _, s := range m.stands {
+		for i := range s.series {
+			id := fmt.Sprintf("%c", 'a'+i)
+			_, err := m.pool.Exec(context.Background(), "INSERT INTO series (site, series_id, title, url, origin, download) VALUES ($1, $2, $2, $3, 'followed', true)", s.key, id, s.Address(id))
+			must(m.t, err)
+		}
+	}
+}
+
 // weight is what a process that lives long must not gain.
 func weight() (goroutines int, heap uint64) {
 	runtime.GC()
@@ -231,12 +274,7 @@ func weight() (goroutines int, heap uint64) {
 // a person is named with a reason and an age; no Site is asked too often, no page that
 // was accepted again, and nothing grows. It shows features H9.
 func TestAMonthWithNobodyThere(t *testing.T) {
-	urls := pgtest.New(t)
-	admin, err := pgx.Connect(t.Context(), urls.Admin)
-	must(t, err)
-	_, err = admin.Exec(t.Context(), clock)
-	must(t, err)
-	must(t, admin.Close(t.Context()))
+	address := prepared(t)
 	library, data := filepath.Join(t.TempDir(), "library"), t.TempDir()
 	now := time.Now().Round(0)
 	t.Logf("%d days, seed %d", *soakDays, *soakSeed)
@@ -260,15 +298,9 @@ func TestAMonthWithNobodyThere(t *testing.T) {
 		for _, key := range []string{"calm", "stormy", "changing", "refusing"} {
 			m.stands = append(m.stands, &stand{image: m.image, key: key, plan: plans[key], start: m.start, calm: end.Add(-2 * day), series: 3, whole: map[string]time.Time{}, rng: rand.New(rand.NewPCG(*soakSeed, uint64(len(key))))})
 		}
-		m.open(urls.Scraper)
+		m.open(address)
 		defer m.pool.Close()
-		for _, s := range m.stands {
-			for i := range s.series {
-				id := fmt.Sprintf("%c", 'a'+i)
-				_, err := m.pool.Exec(context.Background(), "INSERT INTO series (site, series_id, title, url, origin, download) VALUES ($1, $2, $2, $3, 'followed', true)", s.key, id, s.Address(id))
-				must(t, err)
-			}
-		}
+		m.follow()
 		m.begin(false)
 		m.live(r, m.start.Add(length/6))
 		goroutines, heap := weight()

@@ -23,7 +23,7 @@ const (
 	pacing = 2 * time.Second
 	// latency is how long an answer takes.
 	latency = 150 * time.Millisecond
-	pages   = 3
+	pages   = 4
 )
 
 // trouble is what a Site does for a while.
