@@ -198,7 +198,11 @@ func must(t *testing.T, err error) {
 // of a chapter.
 func (m *month) live(r *rand.Rand, at time.Time) {
 	for {
-		next := time.Now().Add(time.Hour + time.Duration(r.Int64N(int64(6*time.Hour))))
+		next := time.Now().Add(time.Duration(r.Int64N(int64(6 * time.Hour))))
+		if len(m.killed) == 0 {
+			// In the midst of what there is from the start.
+			next = time.Now().Add(20 * time.Second)
+		}
 		if next.After(at) {
 			time.Sleep(time.Until(at))
 			return
