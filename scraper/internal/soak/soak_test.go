@@ -266,12 +266,41 @@ func (m *month) follow() {
 }
 
 // weight is what a process that lives long must not gain.
-func weight() (goroutines int, heap uint64) {
+type weight struct {
+	goroutines int
+	heap       uint64
+}
+
+func weightNow() weight {
 	runtime.GC()
 	runtime.GC()
 	var s runtime.MemStats
 	runtime.ReadMemStats(&s)
-	return runtime.NumGoroutine(), s.HeapAlloc
+	return weight{runtime.NumGoroutine(), s.HeapAlloc}
+}
+
+// bears fails where later is more than a little heavier.
+func (w weight) bears(t *testing.T, when string, later weight) {
+	t.Helper()
+	if later.goroutines > w.goroutines+8 || later.heap > 2*w.heap+8<<20 {
+		t.Errorf("%s: %d goroutines and %d KiB grew to %d and %d KiB", when, w.goroutines, w.heap>>10, later.goroutines, later.heap>>10)
+	}
+}
+
+// weighing is how long a process is left alone to be weighed.
+const weighing = 6 * time.Hour
+
+// weigh starts the scraper anew and says what it weighs after an hour, and fails if it
+// weighs more some hours later.
+func (m *month) weigh() weight {
+	m.t.Helper()
+	m.end()
+	m.begin(false)
+	time.Sleep(time.Hour)
+	young := weightNow()
+	time.Sleep(weighing - time.Hour)
+	young.bears(m.t, "in some hours", weightNow())
+	return young
 }
 
 // A month with nobody there: what can be downloaded is, once and whole; what waits for
@@ -307,12 +336,9 @@ func TestAMonthWithNobodyThere(t *testing.T) {
 		m.follow()
 		m.begin(false)
 		m.live(r, m.start.Add(length/6))
-		goroutines, heap := weight()
-		m.live(r, end)
-		later, grown := weight()
-		if later > goroutines+8 || grown > 2*heap+8<<20 {
-			t.Errorf("from %d goroutines and %d KiB after a sixth to %d and %d KiB at the end", goroutines, heap>>10, later, grown>>10)
-		}
+		early := m.weigh()
+		m.live(r, end.Add(-weighing))
+		early.bears(t, "from the first days to the last", m.weigh())
 		m.end()
 		m.judge()
 		m.fill()
