@@ -234,4 +234,11 @@ func TestALaneSaysWhetherItsSiteIsStillUnderstood(t *testing.T) {
 	}))
 	_, body = s.get(mo, "/lanes")
 	hasNot(t, body, "no longer understood")
+	// One that rests because all its pages are new is not called away.
+	s.scraper.SetLanes(time.Now(), lane("alpha", 0, func(d *scraperv1.LaneDetail) {
+		d.Canary, d.Lane.Circuit, d.Lane.CircuitReason = &scraperv1.Canary{State: "failing", Outcome: "no_landmark", Key: key, FailingSince: ago}, "open", "outage"
+		d.Lane.Trouble, d.Lane.TroubleSince, d.Lane.CircuitUntil = "unreachable", ago, timestamppb.New(time.Now().Add(time.Minute))
+	}))
+	_, body = s.get(mo, "/lanes")
+	has(t, body, "Its pages are no longer understood", "a page lacks the part that every page of its kind has", "Resting until")
 }

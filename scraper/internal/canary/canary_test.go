@@ -107,7 +107,9 @@ func TestWhichChapterIsTried(t *testing.T) {
 
 func TestHowAReadingIsJudged(t *testing.T) {
 	t.Parallel()
-	failed := func(c fault.Class, e fault.Evidence) error { return fault.Newf(c, "get", "u", "scripted").WithEvidence(e) }
+	failed := func(c fault.Class, e fault.Evidence) error {
+		return fault.Newf(c, "get", "u", "scripted").WithEvidence(e)
+	}
 	elsewhere := func(permanent bool) error {
 		return fault.New(fault.Parser, "get", "u", &source.Elsewhere{URL: "http://x", Permanent: permanent}).WithEvidence(fault.Answered)
 	}

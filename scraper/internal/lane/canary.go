@@ -123,6 +123,29 @@ func (l *Lane) try(ctx context.Context, p CanaryPlan, k canary.Known) error {
 	return l.moveCircuit(ctx, circuit.Refusal, found.Err)
 }
 
+// tryByProbe takes the probe of an open circuit for the trial that is due. A Site that
+// has rebuilt all its pages looks like one in trouble: its Lane rests, is probed and
+// rests again, and would never come to a trial of its own. A probe that was answered
+// with pages of another kind says what a trial would, at no request.
+func (l *Lane) tryByProbe(ctx context.Context, d Due, r poll.Result) error {
+	k := canary.Known{Key: d.Key, URL: d.URL}
+	o, err := canary.Series(k, r, 0)
+	if o.Verdict() != canary.Bad {
+		return nil
+	}
+	p, serr := l.store.Canary(ctx, l.site.Key)
+	if serr != nil || !p.Followed || p.Every == 0 || p.Next.IsZero() || p.Next.After(time.Now()) {
+		return serr
+	}
+	found := canary.Trial{Outcome: o, SeriesID: d.Key.SeriesID, Err: err}
+	to := p.After(found, time.Now(), p.Every, spread)
+	moved, serr := l.store.MoveCanary(ctx, p.Canary, to)
+	if serr == nil && moved {
+		l.recordTrial(ctx, k, to, found)
+	}
+	return serr
+}
+
 // recordTrial tells of an adapter that no longer reads its known Series: that is our
 // side, and the page is what mends it. A good trial ends it.
 func (l *Lane) recordTrial(ctx context.Context, k canary.Known, c canary.Canary, found canary.Trial) {

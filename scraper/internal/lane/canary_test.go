@@ -232,6 +232,51 @@ func TestACanaryOfAnAwaySiteSaysNothing(t *testing.T) {
 	}
 }
 
+// A Site that rebuilds all its pages, landmarks too, looks like one in trouble: its Lane
+// rests, and no trial of its own comes. What its probes are answered says it all the
+// same, and no request more is sent for it.
+func TestACanaryHearsWhatProbesAreAnswered(t *testing.T) {
+	t.Parallel()
+	d := newDescribed(t, "canary: known")
+	d.follow("a", "b")
+	if _, err := d.lane.Turn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if c := d.trial(); c.State != canary.Well {
+		t.Fatalf("%+v", c)
+	}
+	for _, id := range []string{"a", "b", "known"} {
+		d.site.On("/series/"+id, fakesite.HTML("<body><section><h1>All new</h1></section></body>"))
+	}
+	// Polls have met it, and the Lane rests.
+	d.exec("UPDATE scraper.circuits SET state = 'open', reason = 'outage', detail = 'the page has no main', until = now() + interval '5 minutes', since = now()")
+	for i, want := range []canary.State{canary.Doubtful, canary.Failing} {
+		d.exec("UPDATE scraper.circuits SET until = now() - interval '1 second'")
+		d.asked()
+		if c := d.trial(); c.State != want || c.Outcome != canary.NoLandmark {
+			t.Errorf("probe %d: %+v", i+1, c)
+		}
+		if n := len(d.asked()); n != 1 {
+			t.Errorf("probe %d sent %d requests", i+1, n)
+		}
+		if at, err := d.db.Circuit(t.Context(), "t"); err != nil || at.State != circuit.Open {
+			t.Errorf("probe %d: the circuit is %s, %v", i+1, at.State, err)
+		}
+	}
+	if d.count("scraper.incidents WHERE about = 'canary' AND resolved_at IS NULL") != 1 || d.count("scraper.poll_failures") != 0 {
+		t.Error("it has no incident, or is held against a Series")
+	}
+	// A Site that does not answer its probes says nothing of its adapter.
+	d.exec("UPDATE scraper.canaries SET state = 'well', failing_since = NULL, evidence = ''")
+	for _, id := range []string{"a", "b"} {
+		d.site.On("/series/"+id, fakesite.Status(502))
+	}
+	d.exec("UPDATE scraper.circuits SET until = now() - interval '1 second'")
+	if c := d.trial(); c.State != canary.Well {
+		t.Errorf("502: %+v", c)
+	}
+}
+
 // Without a declared Series it is the followed one that was read well last; of those
 // that fail, only what may be the adapter's fault is tried.
 func TestTheKnownSeriesIsOneThatIsFollowed(t *testing.T) {

@@ -343,6 +343,9 @@ func (l *Lane) probe(ctx context.Context, c circuit.Circuit) error {
 	}
 	switch r.Outcome {
 	case poll.Unfetchable, poll.Unreachable:
+		if err := l.tryByProbe(ctx, target, r); err != nil {
+			return err
+		}
 		return l.moveCircuit(ctx, circuit.Trouble, r.Err)
 	case poll.Refused:
 		if err := l.troubled(ctx, TroubleRefused); err != nil {
