@@ -104,23 +104,25 @@ func (l *Lane) try(ctx context.Context, p CanaryPlan, k canary.Known) error {
 	}
 	to := p.After(found, time.Now(), p.Every, spread)
 	l.log.Log(levelOfTrial(found.Outcome), "tried by the known Series", zap.String("series", k.Key.SeriesID), zap.String("outcome", string(found.Outcome)), zap.String("state", string(to.State)), zap.NamedError("cause", found.Err))
+	if found.Outcome == canary.Refused {
+		// No request follows a refusal, whatever was asked for (CIRC-3): before all else,
+		// since what is written after it may fail.
+		if err := l.troubled(ctx, TroubleRefused); err != nil {
+			return err
+		}
+		if err := l.moveCircuit(ctx, circuit.Refusal, found.Err); err != nil {
+			return err
+		}
+	}
 	moved, err := l.store.MoveCanary(ctx, p.Canary, to)
-	if err != nil {
+	switch {
+	case err != nil:
 		// It is made again, and the Site is not asked over and over for what cannot be kept.
 		l.unwritten = time.Now()
+	case moved:
+		l.recordTrial(ctx, k, to, found)
 	}
-	if err != nil || !moved {
-		return err
-	}
-	l.recordTrial(ctx, k, to, found)
-	if found.Outcome != canary.Refused {
-		return nil
-	}
-	// No request follows a refusal, whatever was asked for (CIRC-3).
-	if err := l.troubled(ctx, TroubleRefused); err != nil {
-		return err
-	}
-	return l.moveCircuit(ctx, circuit.Refusal, found.Err)
+	return err
 }
 
 // tryByProbe takes the probe of an open circuit for the trial that is due. A Site that

@@ -295,6 +295,24 @@ func TestCanaryRepeatsATrialThatWasNotWritten(t *testing.T) {
 	})
 }
 
+// A refusal pauses the Lane though nothing else of the trial can be written.
+func TestCanaryHeedsARefusalBeforeAllElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := watch(t, func(string, time.Time) error {
+			return fault.Newf(fault.Access, "get", "u", "status 403").WithEvidence(fault.Answered)
+		}, twoPages)
+		time.Sleep(10 * time.Minute)
+		w.memory.mu.Lock()
+		w.broken = true
+		w.memory.mu.Unlock()
+		time.Sleep(48 * time.Hour)
+		w.stop()
+		if n := len(w.trials()); n != 1 || w.circuit.State != circuit.Paused {
+			t.Errorf("%d requests, the circuit is %s", n, w.circuit.State)
+		}
+	})
+}
+
 // What a broken page list is like, and that a list which stays short is believed.
 func TestCanaryKnowsWhatABreakIsLike(t *testing.T) {
 	none := func(time.Time) ([]source.Page, error) { return nil, nil }
