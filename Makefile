@@ -52,8 +52,9 @@ screenshots: goversion build ## Take the pictures of docs/screenshots anew
 	@mkdir -p $(ROOT)/docs/screenshots
 	SCREENSHOTS=$(ROOT)/docs/screenshots $(CLUSTER) go test -tags $(TAGS) -count=1 -run TestEveryPageIsAccessible ./internal/e2e
 
-nightly: goversion ## Run the random tests a hundred times as long
-	$(CLUSTER) go test -tags $(TAGS) -count=1 -timeout 7200s -run "Model|Newest|Bounds|Apart" ./scraper/... -args -rapid.checks=100000
+nightly: goversion ## Run the random tests a hundred times as long, and live through a month
+	$(CLUSTER) go test -tags $(TAGS) -count=1 -timeout 7200s -run "Model|Newest|Bounds|Apart" $$(grep -rl --include='*_test.go' pgregory.net/rapid scraper | xargs dirname | sort -u | sed 's,^,./,') -args -rapid.checks=100000
+	for seed in 1 2 3; do $(CLUSTER) go test -tags $(TAGS) -count=1 -timeout 3600s -v ./scraper/internal/soak -args -soak.days=30 -soak.seed=$$seed || exit 1; done
 
 faults: goversion ## Kill the scraper at every step, let its disk fail; print a table and write build/faults.json
 	@mkdir -p $(ROOT)/build

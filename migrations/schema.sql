@@ -649,7 +649,7 @@ CREATE TABLE reader.notifications (
     at timestamp with time zone NOT NULL,
     seen_at timestamp with time zone NOT NULL,
     sent_at timestamp with time zone,
-    CONSTRAINT notifications_kind_check CHECK ((kind = ANY (ARRAY['parked'::text, 'storage'::text, 'refused'::text, 'quarantined'::text, 'failing'::text, 'chapters'::text])))
+    CONSTRAINT notifications_kind_check CHECK ((kind = ANY (ARRAY['parked'::text, 'storage'::text, 'refused'::text, 'canary'::text, 'quarantined'::text, 'failing'::text, 'chapters'::text])))
 );
 
 ALTER TABLE reader.notifications OWNER TO mangrove_owner;
@@ -684,7 +684,7 @@ CREATE TABLE reader.notify_destinations (
     failure text DEFAULT ''::text NOT NULL,
     tries integer DEFAULT 0 NOT NULL,
     CONSTRAINT notify_destinations_failing_days_check CHECK (((failing_days >= 0) AND (failing_days <= 365))),
-    CONSTRAINT notify_destinations_kinds_check CHECK ((kinds <@ ARRAY['parked'::text, 'storage'::text, 'refused'::text, 'quarantined'::text, 'failing'::text, 'chapters'::text])),
+    CONSTRAINT notify_destinations_kinds_check CHECK ((kinds <@ ARRAY['parked'::text, 'storage'::text, 'refused'::text, 'canary'::text, 'quarantined'::text, 'failing'::text, 'chapters'::text])),
     CONSTRAINT notify_destinations_name_check CHECK ((name <> ''::text))
 );
 
@@ -1040,6 +1040,40 @@ ALTER TABLE scraper.adopted_files OWNER TO mangrove_owner;
 
 COMMENT ON COLUMN scraper.adopted_files.folder IS 'series_id of the files while their Site was "local"';
 
+-- Name: canaries; Type: TABLE; Schema: scraper; Owner: mangrove_owner
+
+CREATE TABLE scraper.canaries (
+    site text NOT NULL,
+    state text DEFAULT 'untried'::text NOT NULL,
+    outcome text DEFAULT ''::text NOT NULL,
+    series_id text DEFAULT ''::text NOT NULL,
+    chapter_id text DEFAULT ''::text NOT NULL,
+    chapters integer DEFAULT 0 NOT NULL,
+    ran_at timestamp with time zone,
+    good_at timestamp with time zone,
+    failing_since timestamp with time zone,
+    next_at timestamp with time zone,
+    evidence text DEFAULT ''::text NOT NULL,
+    CONSTRAINT canaries_chapter_id_check CHECK ((octet_length(chapter_id) <= 2048)),
+    CONSTRAINT canaries_chapters_check CHECK ((chapters >= 0)),
+    CONSTRAINT canaries_check CHECK (((state = ANY (ARRAY['doubtful'::text, 'failing'::text])) = (failing_since IS NOT NULL))),
+    CONSTRAINT canaries_check1 CHECK (((state <> 'well'::text) OR (good_at IS NOT NULL))),
+    CONSTRAINT canaries_evidence_check CHECK ((octet_length(evidence) <= 500)),
+    CONSTRAINT canaries_outcome_check CHECK ((outcome = ANY (ARRAY[''::text, 'ok'::text, 'errors'::text, 'no_landmark'::text, 'gone'::text, 'moved'::text, 'no_chapter'::text, 'fewer'::text, 'no_pages'::text, 'bad_pages'::text, 'refused'::text, 'away'::text]))),
+    CONSTRAINT canaries_series_id_check CHECK ((octet_length(series_id) <= 2048)),
+    CONSTRAINT canaries_state_check CHECK ((state = ANY (ARRAY['untried'::text, 'well'::text, 'doubtful'::text, 'failing'::text])))
+);
+
+ALTER TABLE scraper.canaries OWNER TO mangrove_owner;
+
+-- Name: COLUMN canaries.series_id; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.canaries.series_id IS 'of the last trial; chapter_id is the chapter whose pages were read well last, chapters how many were listed then';
+
+-- Name: COLUMN canaries.next_at; Type: COMMENT; Schema: scraper; Owner: mangrove_owner
+
+COMMENT ON COLUMN scraper.canaries.next_at IS 'when the next trial is due; none before the first Follow';
+
 -- Name: chapter_fetches; Type: TABLE; Schema: scraper; Owner: mangrove_owner
 
 CREATE TABLE scraper.chapter_fetches (
@@ -1213,7 +1247,7 @@ CREATE TABLE scraper.incidents (
     checkpoint bytea,
     resolved_at timestamp with time zone,
     resolution text DEFAULT ''::text NOT NULL,
-    CONSTRAINT incidents_about_check CHECK ((about = ANY (ARRAY['series'::text, 'job'::text, 'chapter'::text, 'circuit'::text, 'hold'::text, 'file'::text]))),
+    CONSTRAINT incidents_about_check CHECK ((about = ANY (ARRAY['series'::text, 'job'::text, 'chapter'::text, 'circuit'::text, 'hold'::text, 'file'::text, 'canary'::text]))),
     CONSTRAINT incidents_chapter_id_check CHECK ((octet_length(chapter_id) <= 2048)),
     CONSTRAINT incidents_check CHECK (((resolution = ''::text) = (resolved_at IS NULL))),
     CONSTRAINT incidents_check1 CHECK ((last_at >= at)),
@@ -1788,6 +1822,11 @@ ALTER TABLE ONLY reader.users
 ALTER TABLE ONLY scraper.adopted_files
     ADD CONSTRAINT adopted_files_pkey PRIMARY KEY (path);
 
+-- Name: canaries canaries_pkey; Type: CONSTRAINT; Schema: scraper; Owner: mangrove_owner
+
+ALTER TABLE ONLY scraper.canaries
+    ADD CONSTRAINT canaries_pkey PRIMARY KEY (site);
+
 -- Name: chapter_fetches chapter_fetches_pkey; Type: CONSTRAINT; Schema: scraper; Owner: mangrove_owner
 
 ALTER TABLE ONLY scraper.chapter_fetches
@@ -2244,6 +2283,11 @@ ALTER TABLE ONLY reader.user_codes
 ALTER TABLE ONLY scraper.adopted_files
     ADD CONSTRAINT adopted_files_path_fkey FOREIGN KEY (path) REFERENCES scraper.library_files(path) ON UPDATE CASCADE ON DELETE CASCADE;
 
+-- Name: canaries canaries_site_fkey; Type: FK CONSTRAINT; Schema: scraper; Owner: mangrove_owner
+
+ALTER TABLE ONLY scraper.canaries
+    ADD CONSTRAINT canaries_site_fkey FOREIGN KEY (site) REFERENCES scraper.poll_lanes(site) ON DELETE CASCADE;
+
 -- Name: chapter_fetches chapter_fetches_site_series_id_fkey; Type: FK CONSTRAINT; Schema: scraper; Owner: mangrove_owner
 
 ALTER TABLE ONLY scraper.chapter_fetches
@@ -2432,6 +2476,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE reader.user_codes TO mangrove_reader;
 -- Name: TABLE adopted_files; Type: ACL; Schema: scraper; Owner: mangrove_owner
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.adopted_files TO mangrove_scraper;
+
+-- Name: TABLE canaries; Type: ACL; Schema: scraper; Owner: mangrove_owner
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE scraper.canaries TO mangrove_scraper;
 
 -- Name: TABLE chapter_fetches; Type: ACL; Schema: scraper; Owner: mangrove_owner
 

@@ -92,7 +92,7 @@ func (v *visitor) leavesTraces() {
 	}
 	for path, form := range map[string]url.Values{
 		"/settings/scraper/hold": nil, "/lanes/sample/pause": nil,
-		"/settings/notifications": {"name": {"Pager"}, "address": {"generic+http://127.0.0.1:9/x?disabletls=yes"}, "kind": {"parked", "storage", "refused", "quarantined", "failing", "chapters"}, "days": {"3"}},
+		"/settings/notifications": {"name": {"Pager"}, "address": {"generic+http://127.0.0.1:9/x?disabletls=yes"}, "kind": {"parked", "storage", "refused", "canary", "quarantined", "failing", "chapters"}, "days": {"3"}},
 	} {
 		status, err := v.ask(`async (path, form) => (await fetch(path, { method: 'POST', body: new URLSearchParams(form) })).status`, path, form.Encode())
 		v.ok("post to "+path, err)

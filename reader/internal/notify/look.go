@@ -54,7 +54,7 @@ func look(ctx context.Context, s Scraper, to []Destination, now time.Time) (st s
 		}
 		st.failing = got.Items
 	}
-	if wants(to, Refused) {
+	if wants(to, Refused) || wants(to, Canary) {
 		if st.lanes, err = s.ListSites(ctx); err != nil {
 			return st, err
 		}
@@ -99,6 +99,13 @@ func (st state) notices(d Destination, now time.Time) (out []Notice) {
 				since = l.CircuitSince
 			}
 			out = append(out, Notice{Refused, l.Site + stampOf(since), plain(cmp.Or(l.SiteName, l.Site)) + " refuses since " + day(since) + ". Nothing is sent to it until somebody resumes it."})
+		}
+	}
+	if wanted(Canary) {
+		for _, l := range st.lanes {
+			if c := l.Canary; c != nil && c.State == "failing" {
+				out = append(out, Notice{Canary, l.Site + stampOf(c.FailingSince), plain(cmp.Or(l.SiteName, l.Site)) + ": " + plain(cmp.Or(c.Title, c.Key.SeriesID)) + " has not been understood since " + day(c.FailingSince) + ". Its Lane says what was read."})
+			}
 		}
 	}
 	if wanted(Quarantined) {

@@ -15,6 +15,8 @@ const (
 	Failing Kind = "failing"
 	// Refused is a Lane whose Site refuses, one notice however many Series it has.
 	Refused Kind = "refused"
+	// Canary is a Site whose pages are no longer understood.
+	Canary Kind = "canary"
 	// Quarantined is a Job set aside until a person decides.
 	Quarantined Kind = "quarantined"
 	// Storage is the Hold on all downloads because of the disk.
@@ -26,7 +28,7 @@ const (
 )
 
 // Kinds lists every kind once, the most urgent first.
-func Kinds() []Kind { return []Kind{Parked, Storage, Refused, Quarantined, Failing, Chapters} }
+func Kinds() []Kind { return []Kind{Parked, Storage, Refused, Canary, Quarantined, Failing, Chapters} }
 
 // Notice is one thing to tell. Key names it for as long as it lasts, so that it is
 // told once: what ends and begins again has another key.
@@ -147,6 +149,11 @@ func heading(k Kind, n int) string {
 			return strconv.Itoa(n) + " Sites refuse"
 		}
 		return "A Site refuses"
+	case Canary:
+		if many {
+			return strconv.Itoa(n) + " Sites are no longer understood"
+		}
+		return "A Site is no longer understood"
 	case Quarantined:
 		if many {
 			return strconv.Itoa(n) + " downloads are set aside"

@@ -178,7 +178,8 @@ func TestOneMessageForWhatHappensTogether(t *testing.T) {
 	b.scraper.failing = append(b.scraper.failing, failing("young", b.now.AddDate(0, 0, -1)))
 	b.scraper.lanes = []scraperclient.LaneDetail{
 		{Lane: scraperclient.Lane{Site: "r", SiteName: "Refuser", Circuit: "paused", CircuitReason: "access", CircuitSince: old, Trouble: "refused", TroubleSince: old}},
-		{Lane: scraperclient.Lane{Site: "w", SiteName: "Well", Circuit: "closed"}},
+		{Lane: scraperclient.Lane{Site: "w", SiteName: "Well", Circuit: "closed"}, Canary: &scraperclient.Canary{State: "doubtful", FailingSince: old, Key: scraperclient.Key{SeriesID: "doubt"}}},
+		{Lane: scraperclient.Lane{Site: "c", SiteName: "Changed", Circuit: "closed"}, Canary: &scraperclient.Canary{State: "failing", FailingSince: old, Key: scraperclient.Key{SeriesID: "long\x1brunner"}}},
 	}
 	b.scraper.jobs = []scraperclient.QueueJob{{Job: scraperclient.Job{ID: 7, Reason: "no list\nin the page\x1b[31m", ChangedAt: old}, Title: "Chaosah", SiteName: "Test"}}
 	b.scraper.holds = []scraperclient.Hold{{Kind: "storage", Since: old, Detail: "no space left"}, {Kind: "queue", Since: old}}
@@ -191,13 +192,13 @@ func TestOneMessageForWhatHappensTogether(t *testing.T) {
 	if len(got) != 1 {
 		t.Fatalf("%d messages, want one", len(got))
 	}
-	for _, want := range []string{"33 things wait for you", "Downloads are on hold", "no space left", "A Site refuses", "Refuser refuses since", "A download is set aside", "Chaosah (Test): no list in the page[31m",
+	for _, want := range []string{"34 things wait for you", "Downloads are on hold", "no space left", "A Site refuses", "Refuser refuses since", "A Site is no longer understood", "Changed: longrunner has not been understood since", "A download is set aside", "Chaosah (Test): no list in the page[31m",
 		"30 Series fail", "Title s00 (Test): not found since", "and 22 more"} {
 		if !strings.Contains(got[0], want) {
 			t.Errorf("the message does not say %q:\n%s", want, got[0])
 		}
 	}
-	for _, hidden := range []string{"young", "Well", "\\u001b"} {
+	for _, hidden := range []string{"young", "Well", "doubt", "\\u001b"} {
 		if strings.Contains(got[0], hidden) {
 			t.Errorf("the message says %q:\n%s", hidden, got[0])
 		}

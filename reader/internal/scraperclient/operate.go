@@ -95,6 +95,25 @@ type LaneDetail struct {
 	Rate *float64
 	// Searchable is true when SearchSite asks this Site.
 	Searchable bool
+	// Canary is how the Site's known Series was read; nil where none is.
+	Canary *Canary
+}
+
+// Canary says whether a Site's adapter still reads a Series it is known to read.
+type Canary struct {
+	// State is "untried", "well", "doubtful" or "failing", Outcome the word of the last
+	// reading that said something.
+	State, Outcome string
+	Key            Key
+	// Title is "" where nobody follows the Series.
+	Title string
+	// Ran and Good are the last reading and the last good one, FailingSince the first
+	// bad one of those that follow one another, Next the next; zero for none.
+	Ran, Good, FailingSince, Next time.Time
+	// Evidence words why the last bad reading was bad.
+	Evidence string
+	// IncidentID is that of the incident that waits, 0 without one.
+	IncidentID int64
 }
 
 // Lanes are all Lanes: those that need a person first, then resting, then well.
@@ -219,6 +238,12 @@ func fromLaneDetail(l *scraperv1.LaneDetail) LaneDetail {
 		CircuitDetail: l.GetCircuitDetail(), RetryAfter: when(l.GetRetryAfter()), Current: l.GetCurrent(),
 		Pacing: fromSeconds(l.GetPacingSeconds()), LeastPacing: fromSeconds(l.GetLeastPacingSeconds()), Rate: l.RequestsPerMinute, //nolint:protogetter // nil says that nothing is known
 		Searchable: l.GetSearchable(),
+	}
+	if k := l.GetCanary(); k != nil {
+		out.Canary = &Canary{
+			State: k.GetState(), Outcome: k.GetOutcome(), Key: fromKey(k.GetKey()), Title: k.GetTitle(), Ran: when(k.GetRanAt()), Good: when(k.GetGoodAt()),
+			FailingSince: when(k.GetFailingSince()), Next: when(k.GetNextAt()), Evidence: k.GetEvidence(), IncidentID: k.GetIncidentId(),
+		}
 	}
 	for _, p := range l.GetPasses() {
 		out.Passes = append(out.Passes, Pass{

@@ -31,6 +31,7 @@ func TestWhatAnOperatorAsks(t *testing.T) {
 	s.SetCounting(at)
 	s.SetLanes(at, &scraperv1.LaneDetail{
 		Lane: lane, Series: 3, Failing: 1, Muted: 1, PacingSeconds: 1.5, RetryAfter: timestamppb.New(at), Current: "Ash", Jobs: 2,
+		Canary: &scraperv1.Canary{State: "failing", Outcome: "errors", Key: key, Title: "Ash", RanAt: timestamppb.New(at), GoodAt: timestamppb.New(at.Add(1)), FailingSince: timestamppb.New(at.Add(2)), NextAt: timestamppb.New(at.Add(3)), Evidence: "no list", IncidentId: 9},
 		Passes: []*scraperv1.Pass{{StartedAt: timestamppb.New(at), EndedAt: timestamppb.New(at.Add(time.Minute)), EndReason: "complete", Ok: 1, NotFound: 2, NoChapter: 3, Unfetchable: 4, Errors: 5, Refused: 6, Unreachable: 7, NewChapters: 8}},
 	})
 	s.SetUnread(&scraperv1.UnreadDescription{File: "sites/foo.yaml", Kept: true, Problems: []*scraperv1.DescriptionProblem{{Line: 12, Column: 3, Message: "no"}}})
@@ -50,6 +51,7 @@ func TestWhatAnOperatorAsks(t *testing.T) {
 	lanes, err := c.ListLanes(ctx)
 	wantLanes := scraperclient.Lanes{PrunedBefore: at, Lanes: []scraperclient.LaneDetail{{
 		Lane: brief, Series: 3, Failing: 1, Muted: 1, Jobs: 2, RetryAfter: at, Current: "Ash", Pacing: 1500 * time.Millisecond,
+		Canary: &scraperclient.Canary{State: "failing", Outcome: "errors", Key: k, Title: "Ash", Ran: at, Good: at.Add(1), FailingSince: at.Add(2), Next: at.Add(3), Evidence: "no list", IncidentID: 9},
 		Passes: []scraperclient.Pass{{Started: at, Ended: at.Add(time.Minute), EndReason: "complete", OK: 1, NotFound: 2, NoChapter: 3, Unfetchable: 4, Errors: 5, Refused: 6, Unreachable: 7, NewChapters: 8}},
 	}}, Unread: []scraperclient.UnreadDescription{{File: "sites/foo.yaml", Kept: true, Problems: []scraperclient.DescriptionProblem{{Line: 12, Column: 3, Message: "no"}}}}}
 	if d := cmp.Diff(wantLanes, lanes); err != nil || d != "" {

@@ -14,6 +14,8 @@ type Settings struct {
 	// Languages are those a Follow wants when it names none, as BCP 47; none takes
 	// each Site's own.
 	Languages []string
+	// CanaryHours are the hours between two readings of a Site's known Series; 0 is never.
+	CanaryHours int
 	// Sites are those that are read, by name.
 	Sites []SiteSettings
 }
@@ -35,7 +37,7 @@ func (c *Client) Settings(ctx context.Context) (Settings, error) {
 	if err != nil {
 		return Settings{}, err
 	}
-	out := Settings{Adaptive: resp.GetAdaptiveInterval(), Languages: resp.GetLanguages()}
+	out := Settings{Adaptive: resp.GetAdaptiveInterval(), Languages: resp.GetLanguages(), CanaryHours: int(resp.GetCanaryHours())}
 	for _, s := range resp.GetSites() {
 		out.Sites = append(out.Sites, SiteSettings{
 			Site: s.GetSite(), Name: s.GetSiteName(), Hours: int(s.GetIntervalHours()), Default: time.Duration(s.GetDefaultIntervalSeconds() * float64(time.Second)),
@@ -48,6 +50,15 @@ func (c *Client) Settings(ctx context.Context) (Settings, error) {
 func (c *Client) SetAdaptive(ctx context.Context, on bool) error {
 	_, err := call(ctx, c, "switch", "the adaptive interval", func(ctx context.Context) (*scraperv1.SetAdaptiveIntervalResponse, error) {
 		return c.api.SetAdaptiveInterval(ctx, &scraperv1.SetAdaptiveIntervalRequest{On: on})
+	})
+	return err
+}
+
+// SetCanary chooses the hours between two readings of a Site's known Series, 6 to 168;
+// 0 is never.
+func (c *Client) SetCanary(ctx context.Context, hours int) error {
+	_, err := call(ctx, c, "set", "how often known Series are read", func(ctx context.Context) (*scraperv1.SetCanaryIntervalResponse, error) {
+		return c.api.SetCanaryInterval(ctx, &scraperv1.SetCanaryIntervalRequest{Hours: int32(hours)})
 	})
 	return err
 }

@@ -83,7 +83,7 @@ func TestEveryKindOfIncidentIsWorded(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
 	for _, kind := range []string{"network", "parser", "access", "storage", "page", "conflict", "stall", "unknown"} {
-		for _, about := range []string{"series", "job", "chapter", "circuit", "hold"} {
+		for _, about := range []string{"series", "job", "chapter", "circuit", "hold", "canary"} {
 			in := scraperclient.Incident{ID: 1, Kind: kind, About: about, Key: scraperclient.Key{Site: "x", SeriesID: "s"}, At: time.Now()}
 			v := english.incidentIn(scraperclient.IncidentDetail{Incident: in}, time.Now())
 			if v.Heading == "" || v.Help.Text == "" || v.Alone == "" || v.NoEvidence == "" || v.Kind.Icon == "" {
@@ -99,6 +99,7 @@ func TestEveryKindOfIncidentIsWorded(t *testing.T) {
 		{What: "job", ID: "1", To: "quarantined"}, {What: "job", ID: "1", To: "queued"}, {What: "job", ID: "1", To: "requested"}, {What: "job", ID: "1", To: "retry_wait"},
 		{What: "chapter", ID: "1", To: "set_aside"}, {What: "circuit", ID: "x", To: "paused", Reason: "access"}, {What: "circuit", ID: "x", To: "paused", Reason: "systemic"},
 		{What: "circuit", ID: "x", To: "paused", Reason: "operator"}, {What: "circuit", ID: "x", To: "open"}, {What: "hold", ID: "storage", To: "held"}, {What: "poll", ID: "s", To: "errors"},
+		{What: "canary", ID: "x", To: "failing"},
 	} {
 		if text, _ := english.decisionWords(d, scraperclient.Incident{}); strings.Contains(text, ": "+d.To) {
 			t.Errorf("%+v has no words: %q", d, text)

@@ -33,6 +33,9 @@ func (t tongue) kindWords(kind string) pill {
 func (t tongue) incidentHeading(in scraperclient.Incident) string {
 	switch in.Kind {
 	case "parser":
+		if in.About == "canary" {
+			return t.T("The Site is no longer understood")
+		}
 		if in.ChapterID != "" {
 			return t.T("Page list not understood")
 		}
@@ -117,6 +120,8 @@ func (t tongue) decisionWords(d scraperclient.Decision, in scraperclient.Inciden
 		return t.T("%s rests for some minutes. Then one read tries it.", site), "warn"
 	case "hold held":
 		return t.T("All downloads stop. Polls, reading and these pages go on."), "bad"
+	case "canary failing":
+		return t.T("The Series by which %s is tried was not understood twice in a row. Polls and downloads go on.", site), "warn"
 	case "poll errors":
 		return t.T("The Series stands on the Worklist as not understood. What was known of it stays."), "warn"
 	}
@@ -132,6 +137,8 @@ func (t tongue) leftAlone(in scraperclient.Incident) string {
 		}
 	}
 	switch in.About {
+	case "canary":
+		return t.T("No Series is marked as failing because of this, no Job was touched, and the Site goes on being asked.")
 	case "series":
 		return t.T("Nothing else was touched: its chapters, its files and every other Series are as they were.")
 	case "circuit":
@@ -188,6 +195,11 @@ func (t tongue) helpFor(in scraperclient.Incident) incidentHelp {
 	}
 	switch in.Kind {
 	case "parser":
+		if in.About == "canary" {
+			h.Text = t.T("Most often the Site changed its pages. If a file of yours describes it, mend the file: mangrove site check, with the address of this Series, says what finds nothing. Where the Series itself is gone, name another.") + " " + t.sendBundle()
+			h.Href, h.Link = laneAddress(in.Key.Site), t.T("See the Lane")
+			break
+		}
 		if in.About == "series" {
 			h.Text = t.T("Most often the Site changed its page. Polling again helps if that was brief.") + " " + t.sendBundle()
 			break

@@ -202,7 +202,11 @@ func (t tongue) laneFacts(d scraperclient.LaneDetail, now time.Time) []laneFact 
 	if d.Jobs > 0 {
 		jobs = t.number(d.Jobs)
 	}
-	return append(out, failing, laneFact{t.T("Pace"), pace, ""}, laneFact{t.T("Downloads"), jobs, ""})
+	out = append(out, failing, laneFact{t.T("Pace"), pace, ""}, laneFact{t.T("Downloads"), jobs, ""})
+	if d.Canary != nil {
+		out = append(out, t.canaryFact(*d.Canary, now))
+	}
+	return out
 }
 
 func (t tongue) rowOfPass(site string, p scraperclient.Pass, now time.Time) passRow {

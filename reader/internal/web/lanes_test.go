@@ -195,3 +195,50 @@ func TestEveryCircuitHasWords(t *testing.T) {
 		}
 	}
 }
+
+// What a Site's known Series says stands on its card: how it was read, and, once it is
+// no longer understood, what to do (H18).
+func TestALaneSaysWhetherItsSiteIsStillUnderstood(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	mo := s.claim()
+	ago := timestamppb.New(time.Now().Add(-50 * time.Hour))
+	key := &scraperv1.SeriesKey{Site: "alpha", SeriesId: "long-runner"}
+	of := func(c *scraperv1.Canary) {
+		s.scraper.SetLanes(time.Now(), lane("alpha", 0, func(d *scraperv1.LaneDetail) { d.Canary = c }))
+	}
+	of(nil)
+	_, body := s.get(mo, "/lanes")
+	hasNot(t, body, "Known Series")
+	for state, want := range map[string]string{"untried": "not read yet", "well": "read well ", "doubtful": "not understood ", "failing": "not understood since "} {
+		of(&scraperv1.Canary{State: state, Key: key, RanAt: ago, GoodAt: ago, FailingSince: ago, NextAt: timestamppb.New(time.Now().Add(time.Hour))})
+		_, body := s.get(mo, "/lanes")
+		has(t, body, "<dt>Known Series</dt><dd>"+want)
+		if strings.Contains(body, "no longer understood") != (state == "failing") {
+			t.Errorf("%s: whether a notice says so is wrong", state)
+		}
+	}
+	words := map[string]bool{}
+	for _, outcome := range []string{"errors", "no_landmark", "gone", "moved", "no_chapter", "fewer", "no_pages", "bad_pages"} {
+		words[tongue{}.trialWords(outcome)] = true
+	}
+	if len(words) != 8 {
+		t.Errorf("eight words of trials are worded as %v", words)
+	}
+	of(&scraperv1.Canary{State: "failing", Outcome: "no_pages", Key: key, Title: "Long <Runner>", FailingSince: ago, IncidentId: 12})
+	_, body = s.get(mo, "/lanes")
+	has(t, body, "<h3>Its pages are no longer understood</h3>", "Mangrove reads “Long &lt;Runner&gt;” regularly", "a chapter has no pages any more.", "No Series is marked as failing because of this.", "mangrove site check", `href="/incidents/12">See what was read</a>`)
+	// A Site that refuses says so first.
+	s.scraper.SetLanes(time.Now(), lane("alpha", 0, func(d *scraperv1.LaneDetail) {
+		d.Canary, d.Lane.Trouble, d.Lane.TroubleSince = &scraperv1.Canary{State: "failing", Key: key, FailingSince: ago}, "refused", ago
+	}))
+	_, body = s.get(mo, "/lanes")
+	hasNot(t, body, "no longer understood")
+	// One that rests because all its pages are new is not called away.
+	s.scraper.SetLanes(time.Now(), lane("alpha", 0, func(d *scraperv1.LaneDetail) {
+		d.Canary, d.Lane.Circuit, d.Lane.CircuitReason = &scraperv1.Canary{State: "failing", Outcome: "no_landmark", Key: key, FailingSince: ago}, "open", "outage"
+		d.Lane.Trouble, d.Lane.TroubleSince, d.Lane.CircuitUntil = "unreachable", ago, timestamppb.New(time.Now().Add(time.Minute))
+	}))
+	_, body = s.get(mo, "/lanes")
+	has(t, body, "Its pages are no longer understood", "a page lacks the part that every page of its kind has", "Resting until")
+}

@@ -18,6 +18,8 @@ type laneNotice struct {
 	// Confirm asks once more, since the Site's own time has not passed.
 	Resume  string
 	Confirm bool
+	// Incident leads to what was read, "" without one.
+	Incident string
 	// Href leads to the Lane, Link says so.
 	Href string
 }
@@ -178,6 +180,15 @@ func (t tongue) laneHelp(d scraperclient.LaneDetail, now time.Time) (laneNotice,
 	case d.Trouble == "refused":
 		n.Heading = t.T("The Site refused since %s", t.clock(d.TroubleSince, now))
 		n.Text = t.T("It is asked again at its next turn; if it refuses again, its Lane is paused.") + untouched
+	// Before an outage: a Site whose pages are all new looks like one.
+	case d.Canary != nil && d.Canary.State == "failing":
+		n.Tone, n.Icon, n.Heading = "warn", "puzzle", t.T("Its pages are no longer understood")
+		n.Text = t.T("Mangrove reads “%s” regularly to see whether it still understands this Site, and since %s it does not: %s.", knownName(*d.Canary), t.clock(d.Canary.FailingSince, now), t.trialWords(d.Canary.Outcome)) +
+			" " + t.T("Most likely the Site has changed its pages.") + untouched + " " +
+			t.T("If a file of yours describes this Site, mend it; mangrove site check says what finds nothing. Otherwise save the bundle of the incident and send it with a report.")
+		if d.Canary.IncidentID > 0 {
+			n.Incident = incidentAddress(d.Canary.IncidentID)
+		}
 	case d.Trouble == "unreachable":
 		n.Heading = t.T("Not reachable since %s", t.clock(d.TroubleSince, now))
 		n.Text = t.T("No read has arrived at the Site since. It is tried again at its next turn, so nothing needs doing unless this machine has lost its network.") + untouched

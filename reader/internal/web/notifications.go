@@ -66,6 +66,7 @@ func (t tongue) kindsOffered(chosen []string) []kindChoice {
 		notify.Parked:      {t.T("A service is parked"), t.T("Repair required: three failures within an hour")},
 		notify.Storage:     {t.T("Downloads are on hold"), t.T("The disk is full, read-only or away")},
 		notify.Refused:     {t.T("A Site refuses"), t.T("One line a Site, however many Series it has")},
+		notify.Canary:      {t.T("A Site is no longer understood"), t.T("Its pages have changed; seen before a chapter is missing")},
 		notify.Quarantined: {t.T("A download is set aside"), t.T("It waits until a person decides")},
 		notify.Failing:     {t.T("A Series fails"), t.T("Longer than the days below")},
 		notify.Chapters:    {t.T("New chapters"), t.T("Gathered for a quarter of an hour")},
@@ -86,6 +87,8 @@ func (t tongue) toldWords(k notify.Kind, days int) string {
 		return t.T("downloads are on hold")
 	case notify.Refused:
 		return t.T("a Site refuses")
+	case notify.Canary:
+		return t.T("a Site is no longer understood")
 	case notify.Quarantined:
 		return t.T("a download is set aside")
 	case notify.Failing:
@@ -118,7 +121,7 @@ func (t tongue) destinationRowOf(d notify.Destination, now time.Time, sure int64
 func (s *Server) notificationsPage(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	say := s.say(r.Context())
-	form := destinationForm{Days: "3", Kinds: say.kindsOffered([]string{"parked", "storage", "refused", "quarantined", "failing"})}
+	form := destinationForm{Days: "3", Kinds: say.kindsOffered([]string{"parked", "storage", "refused", "canary", "quarantined", "failing"})}
 	sure, _ := strconv.ParseInt(q.Get("remove"), 10, 64)
 	v, err := s.notificationsView(r, form, sure)
 	if err != nil {

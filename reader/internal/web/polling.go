@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,6 +22,30 @@ type pollingView struct {
 	Adaptive  bool
 	Sites     []siteSetting
 	Languages languagesSetting
+	Canary    []canaryChoice
+}
+
+// canaryChoice is how often known Series may be read.
+type canaryChoice struct {
+	Hours  int
+	Word   string
+	Chosen bool
+}
+
+// canaryChoices are those that are offered, and the present one.
+func (t tongue) canaryChoices(hours int) (out []canaryChoice) {
+	offered := []int{6, 12, 24, 72, 168, 0}
+	if !slices.Contains(offered, hours) {
+		offered = append([]int{hours}, offered...)
+	}
+	for _, h := range offered {
+		word := t.T("Never")
+		if h > 0 {
+			word = upperFirst(t.everyWords(time.Duration(h) * time.Hour))
+		}
+		out = append(out, canaryChoice{h, word, h == hours})
+	}
+	return out
 }
 
 // languagesSetting is the languages of follows that name none.
@@ -54,7 +79,7 @@ type siteSetting struct {
 }
 
 func (t tongue) pollingOf(got scraperclient.Settings) *pollingView {
-	v := &pollingView{Adaptive: got.Adaptive, Languages: t.languagesSettingOf(got.Languages)}
+	v := &pollingView{Adaptive: got.Adaptive, Languages: t.languagesSettingOf(got.Languages), Canary: t.canaryChoices(got.CanaryHours)}
 	for _, site := range got.Sites {
 		v.Sites = append(v.Sites, t.settingOf(site))
 	}
@@ -97,6 +122,21 @@ func (s *Server) setAdaptive(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return redirect(w, r, "/settings/scraper")
+}
+
+// setCanary chooses how often each Site is tried by its known Series (H18).
+func (s *Server) setCanary(w http.ResponseWriter, r *http.Request) error {
+	if err := parseForm(r); err != nil {
+		return err
+	}
+	hours, err := strconv.Atoi(r.PostFormValue("hours"))
+	if err != nil || hours < 0 || hours > mostHours {
+		return fault.Newf(fault.Invalid, "set", "how often known Series are read", "%q is none of what was offered", r.PostFormValue("hours"))
+	}
+	if err := s.Scraper.SetCanary(r.Context(), hours); err != nil {
+		return err
+	}
+	return redirect(w, r, "/settings/scraper#canary")
 }
 
 // setLanguages chooses the languages of follows that name none; an empty field

@@ -49,6 +49,19 @@ func TestSettingsOfTheScraper(t *testing.T) {
 		t.Errorf("no such Site: %d", resp.StatusCode)
 	}
 
+	has(t, body, "Whether Sites are still understood", `<option value="0" selected>Never</option>`, `<option value="24">Every 24 hours</option>`)
+	resp, _ = s.post(mo, "/settings/scraper/canary", url.Values{"hours": {"72"}})
+	if to := resp.Header.Get("Location"); to != "/settings/scraper#canary" {
+		t.Errorf("the choice leads to %q", to)
+	}
+	_, body = s.get(mo, "/settings/scraper")
+	has(t, body, `<option value="72" selected>Every 3 days</option>`)
+	for _, hours := range []string{"", "5", "-1", "169", "x"} {
+		if resp, _ := s.post(mo, "/settings/scraper/canary", url.Values{"hours": {hours}}); resp.StatusCode != http.StatusBadRequest {
+			t.Errorf("known Series every %q hours: %d", hours, resp.StatusCode)
+		}
+	}
+
 	_, body = s.get(mo, "/settings/scraper")
 	has(t, body, "<strong>Each Site&#39;s own</strong>")
 	s.post(mo, "/settings/scraper/languages", url.Values{"languages": {"de, pt-BR  en"}})

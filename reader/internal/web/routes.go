@@ -143,6 +143,7 @@ func (s *Server) routes() []route {
 		{"POST /worklist/unmute", administrator, s.unmuteWorklist},
 		{"POST /worklist/unfollow", administrator, s.unfollowWorklist},
 		{"POST /settings/scraper/adaptive", administrator, s.setAdaptive},
+		{"POST /settings/scraper/canary", administrator, s.setCanary},
 		{"POST /settings/scraper/languages", administrator, s.setLanguages},
 		{"POST /settings/scraper/sites/{site}/interval", administrator, s.setInterval},
 		{"GET /lanes", administrator, s.lanes},

@@ -21,6 +21,7 @@ type Operating interface {
 	Settings(ctx context.Context) (scraperclient.Settings, error)
 	Library(ctx context.Context) (scraperclient.Library, error)
 	SetAdaptive(ctx context.Context, on bool) error
+	SetCanary(ctx context.Context, hours int) error
 	SetLanguages(ctx context.Context, tags []string) error
 	SetPollInterval(ctx context.Context, site string, hours int) error
 	PauseSite(ctx context.Context, site string) error

@@ -119,6 +119,10 @@ func (d *described) look(ctx context.Context, db *store.Store, lanes *lanes) {
 	for _, a := range declared.Adapters(c.Replaced) {
 		d.unlisted = slices.DeleteFunc(d.unlisted, func(old source.Adapter) bool { return old.Site().Key == a.Site().Key })
 		d.registry.Put(a)
+		// Before the start, so that the Lane that works with it finds it due.
+		if err := db.HastenCanary(ctx, a.Site().Key, time.Now()); err != nil && ctx.Err() == nil {
+			d.log.Warn("whether a description is mended is seen only later", zap.String("site", a.Site().Key), zap.Error(err))
+		}
 		lanes.start(ctx, a)
 	}
 	fresh := declared.Adapters(c.Started)

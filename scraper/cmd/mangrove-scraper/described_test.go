@@ -17,6 +17,7 @@ import (
 	"mangrove/internal/config"
 	"mangrove/internal/fakesite"
 	"mangrove/internal/pgtest"
+	"mangrove/scraper/internal/canary"
 	"mangrove/scraper/internal/cover"
 	"mangrove/scraper/internal/follow"
 	"mangrove/scraper/internal/live"
@@ -233,4 +234,45 @@ func TestAReplacedSiteFinishesItsUnit(t *testing.T) {
 	if known, err := r.db.Chapters(ctx, source.Key{Site: "comic", SeriesID: "one"}); err != nil || len(known) != 1 {
 		t.Errorf("the read under way was lost: %v, %v", known, err)
 	}
+}
+
+// A description that is mended is tried at once, and not only at its canary's next turn.
+func TestAMendedDescriptionIsTriedAtOnce(t *testing.T) {
+	t.Parallel()
+	site := fakesite.Start(t)
+	site.On("/series/one", fakesite.HTML(`<main><h2>One</h2><ul><li><a href="/c/1">Chapter 1</a></ul></main>`))
+	site.On("/c/1", fakesite.HTML(`<main><img src="/1.png"></main>`))
+	host := strings.TrimPrefix(site.URL, "http://")
+	r, ctx := newDescribedRun(t)
+	pool := pgtest.Pool(t, r.urls.Admin, store.Schema, nil)
+	exec := func(sql string) {
+		t.Helper()
+		if _, err := pool.Exec(ctx, sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.db.EnsureLane(ctx, "comic"); err != nil {
+		t.Fatal(err)
+	}
+	exec("INSERT INTO series (site, series_id, title, url, origin, next_poll_at, last_good_read_at) VALUES ('comic', 'one', 'One', 'http://" + host + "/series/one', 'followed', now() + interval '1 day', now())")
+	exec("UPDATE canaries SET state = 'failing', outcome = 'errors', failing_since = now(), next_at = now() + interval '1 day' WHERE site = 'comic'")
+	broken := strings.Replace(describe(host, "Comic", "one"), "name: Comic\n", "name: Comic\ncanary: one\n", 1)
+	r.put("comic.yaml", broken)
+	r.look(ctx)
+	r.put("comic.yaml", strings.Replace(broken, "title: h1", "title: h2", 1))
+	r.look(ctx)
+	if err := site.WaitCount(ctx, "/c/1", 1); err != nil {
+		t.Fatalf("the mended description is not tried: %v", err)
+	}
+	for ctx.Err() == nil {
+		p, err := r.db.Canary(ctx, "comic")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.State == canary.Well {
+			return
+		}
+		pause(ctx, 10*time.Millisecond)
+	}
+	t.Error("the mended description is not believed")
 }

@@ -37,6 +37,9 @@ func siteCheck(ctx context.Context, cfg config.Config, args []string, s streams)
 	}
 	d := site.Site()
 	_, _ = fmt.Fprintf(s.out, "%s describes %s (%s): hosts %s, at most one request every %s\n", file, d.Name, d.Key, strings.Join(d.Hosts, ", "), d.Pacing)
+	if d.Canary != "" {
+		_, _ = fmt.Fprintln(s.out, plainLine(fmt.Sprintf("each day it is tried by the Series %s, at %s", d.Canary, site.Adapter().Address(d.Canary))))
+	}
 	if len(args) < 2 {
 		return nil
 	}

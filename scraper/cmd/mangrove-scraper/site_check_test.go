@@ -54,6 +54,7 @@ func TestSiteCheck(t *testing.T) {
 		out, err []string
 	}{
 		{"a good file", cfg, []string{good}, "", []string{"describes Comic (comic): hosts " + host}, nil},
+		{"one that names its canary", cfg, []string{write("comic.yaml", "canary: one\n"+body)}, "", []string{"each day it is tried by the Series one, at " + fake.URL + "/series/one"}, nil},
 		{"a bad one", cfg, []string{write("bad.yaml", strings.Replace(body, "title: h1", "titel: h1", 1))}, "2 to mend", nil, []string{`bad.yaml:9:3: series: there is no key "titel" here; did you mean "title"?`}},
 		{"the key of a shipped adapter", cfg, []string{write("sample.yaml", body)}, "1 to mend", nil, []string{`"sample" is a Site Mangrove brings itself`}},
 		{"no file", cfg, []string{"/nonexistent/x.yaml"}, "1 to mend", nil, []string{"there is no such file"}},

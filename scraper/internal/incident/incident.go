@@ -44,11 +44,14 @@ const (
 	// AboutFile: it no longer holds what was published; a good reading of it, or a
 	// publication in its place, resolves it.
 	AboutFile About = "file"
+	// AboutCanary: the adapter does not read the Series it is known to read; the next
+	// good reading of one resolves it.
+	AboutCanary About = "canary"
 )
 
 // Abouts lists every word once.
 func Abouts() []About {
-	return []About{AboutSeries, AboutJob, AboutChapter, AboutCircuit, AboutHold, AboutFile}
+	return []About{AboutSeries, AboutJob, AboutChapter, AboutCircuit, AboutHold, AboutFile, AboutCanary}
 }
 
 // Kinds are the fault classes an incident may have. A title that is gone is a
@@ -86,7 +89,7 @@ func Resolutions() []Resolution {
 // one, to which state and for what reason, in the words that are stored.
 type Decision struct {
 	At time.Time `json:"at"`
-	// What is "job", "chapter", "circuit", "hold" or "poll".
+	// What is "job", "chapter", "circuit", "hold", "poll" or "canary".
 	What string `json:"what"`
 	// ID names which one: a Job's number, a chapter's id, a Site's key, a Hold's
 	// kind, a Series' id.

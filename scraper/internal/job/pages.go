@@ -68,6 +68,13 @@ func (r *Runner) list(ctx context.Context, key source.Key, ch source.Chapter) (l
 	return list{pages: pages, answered: time.Now()}, err
 }
 
+// PageList reads the page list of a chapter for whoever wants to know whether it can
+// be read: as a Job does, at no Job's cost.
+func (r *Runner) PageList(ctx context.Context, key source.Key, ch source.Chapter) ([]source.Page, error) {
+	l, err := r.list(ctx, key, ch)
+	return l.pages, err
+}
+
 // fetchPages fetches what the stage misses. A refusal that may only mean that
 // the addresses have expired buys a fresh list, which takes the place of l;
 // changed is true when that one is of other pages, which belong in a stage of

@@ -35,6 +35,9 @@ type downloads struct {
 }
 
 func (*downloads) Stop(int64) {}
+func (*downloads) PageList(context.Context, source.Key, source.Chapter) ([]source.Page, error) {
+	return nil, nil
+}
 
 func (d *downloads) Next(context.Context, string, time.Time) (job.Job, bool, error) {
 	return job.Job{ID: 1, State: job.Downloading}, true, nil

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"mangrove/internal/fault"
+	"mangrove/scraper/internal/canary"
 	"mangrove/scraper/internal/circuit"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/lane"
@@ -33,6 +34,9 @@ type memory struct {
 	// chosen is the operator's interval, trouble the Lane's.
 	chosen  time.Duration
 	trouble lane.Trouble
+	// plan is the Lane's canary, known the Series it looks at.
+	plan  lane.CanaryPlan
+	known canary.Known
 }
 
 type remembered struct {
@@ -151,6 +155,29 @@ func (*memory) QuarantinedSince(context.Context, string, time.Time) ([]job.Job, 
 }
 func (*memory) SetHold(context.Context, string, string, time.Time) error    { return nil }
 func (*memory) SaveCover(context.Context, source.Key, string, string) error { return nil }
+
+func (m *memory) Canary(context.Context, string) (lane.CanaryPlan, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.plan, nil
+}
+func (m *memory) KnownSeries(context.Context, string, string) (canary.Known, bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.known, m.known.URL != "", nil
+}
+func (m *memory) MoveCanary(_ context.Context, from, to canary.Canary) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.broken {
+		return false, fault.Newf(fault.Away, "reach", "the database", "scripted")
+	}
+	if m.plan.State != from.State || !m.plan.Next.Equal(from.Next) {
+		return false, nil
+	}
+	m.plan.Canary = to
+	return true, nil
+}
 
 // Next and the rest make it an empty queue.
 func (*memory) Retrying(context.Context, string, time.Time) (job.Job, bool, error) {

@@ -67,6 +67,8 @@ type Lane struct {
 	// came that could be read. Only the Lane's own work touches them.
 	quiet map[string]time.Time
 	page  time.Time
+	// unwritten is when the end of a trial could not be written.
+	unwritten time.Time
 	// activity and about are what was last noted of what the Lane does; "" before.
 	activity Activity
 	about    string
@@ -228,11 +230,16 @@ func (l *Lane) turn(ctx context.Context) (time.Duration, error) {
 		_, err := l.runJob(ctx, j)
 		return 0, err
 	}
-	return l.untilNext(ctx, now)
+	tried, trial, err := l.canary(ctx, now)
+	if err != nil || tried {
+		return 0, err
+	}
+	return l.untilNext(ctx, now, trial)
 }
 
-// untilNext is how long until a Series is due or a Job wants its retry.
-func (l *Lane) untilNext(ctx context.Context, now time.Time) (time.Duration, error) {
+// untilNext is how long until a Series is due, a Job wants its retry or the canary its
+// trial, which is zero when it wants none.
+func (l *Lane) untilNext(ctx context.Context, now, trial time.Time) (time.Duration, error) {
 	wait := longestIdle
 	poll, err := l.store.NextDue(ctx, l.site.Key)
 	if err != nil {
@@ -242,7 +249,7 @@ func (l *Lane) untilNext(ctx context.Context, now time.Time) (time.Duration, err
 	if err != nil {
 		return 0, err
 	}
-	for _, at := range []time.Time{poll, retry} {
+	for _, at := range []time.Time{poll, retry, trial} {
 		if !at.IsZero() {
 			wait = min(wait, max(at.Sub(now), 50*time.Millisecond))
 		}
@@ -336,6 +343,9 @@ func (l *Lane) probe(ctx context.Context, c circuit.Circuit) error {
 	}
 	switch r.Outcome {
 	case poll.Unfetchable, poll.Unreachable:
+		if err := l.tryByProbe(ctx, target, r); err != nil {
+			return err
+		}
 		return l.moveCircuit(ctx, circuit.Trouble, r.Err)
 	case poll.Refused:
 		if err := l.troubled(ctx, TroubleRefused); err != nil {

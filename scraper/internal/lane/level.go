@@ -4,6 +4,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"mangrove/internal/fault"
+	"mangrove/scraper/internal/canary"
 )
 
 // levelOf is the log level the class table gives.
@@ -13,4 +14,12 @@ func levelOf(c fault.Class) zapcore.Level {
 		return zapcore.ErrorLevel
 	}
 	return l
+}
+
+// levelOfTrial is the log level of what the canary found: a bad trial is worth a line.
+func levelOfTrial(o canary.Outcome) zapcore.Level {
+	if o.Verdict() == canary.Bad {
+		return zapcore.WarnLevel
+	}
+	return zapcore.InfoLevel
 }

@@ -19,6 +19,7 @@ const (
 	Forced
 	DuePoll
 	Download
+	Canary
 )
 
 type priorityKey struct{}

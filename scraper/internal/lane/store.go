@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"mangrove/scraper/internal/canary"
 	"mangrove/scraper/internal/circuit"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/poll"
@@ -160,8 +161,24 @@ type Store interface {
 	QuarantinedSince(ctx context.Context, site string, since time.Time) ([]job.Job, error)
 	// SetHold stops all downloads.
 	SetHold(ctx context.Context, kind, detail string, now time.Time) error
+	// Canary reads the Lane's canary, and whether it is tried at all.
+	Canary(ctx context.Context, site string) (CanaryPlan, error)
+	// KnownSeries is the declared Series, or with "" the followed one that was read
+	// well last; ok is false when there is none.
+	KnownSeries(ctx context.Context, site, declared string) (k canary.Known, ok bool, err error)
+	// MoveCanary is compare-and-set on from's state and next trial.
+	MoveCanary(ctx context.Context, from, to canary.Canary) (moved bool, err error)
 	// SaveCover records the digest of the cover kept for a Series.
 	SaveCover(ctx context.Context, key source.Key, url, sha256 string) error
+}
+
+// CanaryPlan is a Lane's canary and what decides whether it is tried.
+type CanaryPlan struct {
+	canary.Canary
+	// Every is how far apart the trials lie; 0 is never.
+	Every time.Duration
+	// Followed is true while anybody follows anything of the Site.
+	Followed bool
 }
 
 // Queue hands out Jobs.
@@ -180,6 +197,8 @@ type Queue interface {
 type Runner interface {
 	Inspect(ctx context.Context, j job.Job) error
 	Step(ctx context.Context, j job.Job) error
+	// PageList reads the page list of a chapter, no sooner than the Site allows.
+	PageList(ctx context.Context, key source.Key, ch source.Chapter) ([]source.Page, error)
 	// Stop ends the unit of a Job at its next checkpoint, if it is under way.
 	Stop(jobID int64)
 }

@@ -163,6 +163,10 @@ func (s *Server) ListLanes(ctx context.Context, r *scraperv1.ListLanesRequest) (
 			return nil, err
 		}
 	}
+	trials, err := s.Store.Canaries(ctx)
+	if err != nil {
+		return nil, err
+	}
 	out := &scraperv1.ListLanesResponse{PrunedBefore: timestamppb.New(before)}
 	if s.Unread != nil {
 		out.Unread = s.Unread()
@@ -185,6 +189,11 @@ func (s *Server) ListLanes(ctx context.Context, r *scraperv1.ListLanesRequest) (
 				d.RequestsPerMinute = &perMinute
 			}
 		}
+		for _, c := range trials {
+			if c.Site == l.Site {
+				d.Canary = canaryMessage(c)
+			}
+		}
 		for _, p := range passes {
 			if p.Site == l.Site {
 				d.Passes = append(d.Passes, passMessage(p))
@@ -193,6 +202,13 @@ func (s *Server) ListLanes(ctx context.Context, r *scraperv1.ListLanesRequest) (
 		out.Lanes = append(out.Lanes, d)
 	}
 	return out, nil
+}
+
+func canaryMessage(c store.CanaryRow) *scraperv1.Canary {
+	return &scraperv1.Canary{
+		State: string(c.State), Outcome: string(c.Outcome), Key: keyMessage(source.Key{Site: c.Site, SeriesID: c.SeriesID}), Title: c.Title, RanAt: stamp(c.Ran), GoodAt: stamp(c.Good),
+		FailingSince: stamp(c.FailingSince), NextAt: stamp(c.Next), Evidence: c.Evidence, IncidentId: c.IncidentID,
+	}
 }
 
 func passMessage(p lane.Pass) *scraperv1.Pass {

@@ -34,6 +34,9 @@ type Store interface {
 	JobChapters(ctx context.Context, id int64) ([]store.JobChapter, error)
 	FilesOfSeries(ctx context.Context, key source.Key) (map[string]string, error)
 	Lanes(ctx context.Context) ([]store.LaneRow, error)
+	Canaries(ctx context.Context) ([]store.CanaryRow, error)
+	CanaryEvery(ctx context.Context) (time.Duration, error)
+	SetCanaryEvery(ctx context.Context, d time.Duration) error
 	ForcePoll(ctx context.Context, key source.Key, now time.Time) (time.Time, error)
 	ForcePolls(ctx context.Context, keys []source.Key, now time.Time) (int64, error)
 	Worklist(ctx context.Context, q store.WorklistQuery) ([]store.FailingSeries, error)

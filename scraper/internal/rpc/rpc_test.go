@@ -14,9 +14,11 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"mangrove/internal/fault"
 	"mangrove/internal/grpcserver"
 	"mangrove/internal/pgtest"
 	scraperv1 "mangrove/proto/gen/scraper/v1"
+	"mangrove/scraper/internal/canary"
 	"mangrove/scraper/internal/circuit"
 	"mangrove/scraper/internal/cover"
 	"mangrove/scraper/internal/follow"
@@ -184,6 +186,32 @@ func TestWorklistAndLanes(t *testing.T) {
 	if d.GetLane().GetCircuit() != "paused" || d.GetLane().GetTrouble() != "refused" || d.GetCircuitDetail() != "status 429" || d.GetRetryAfter() == nil ||
 		d.GetFailing() != 1 || len(d.GetPasses()) != 1 || d.GetPasses()[0].GetRefused() != 1 || d.GetPacingSeconds() != 0.2 {
 		t.Errorf("Lane %v", d)
+	}
+	if d.GetCanary() != nil {
+		t.Errorf("nobody follows anything, and its known Series is %v", d.GetCanary())
+	}
+	if _, err := e.pool.Exec(ctx, "UPDATE series SET origin = 'followed', title = 'Pepper'"); err != nil {
+		t.Fatal(err)
+	}
+	trials, err := e.db.Canary(ctx, key.Site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := trials.Canary
+	for range 2 {
+		to = to.After(canary.Trial{Outcome: canary.NoChapter, SeriesID: key.SeriesID, Err: source.Unparsed("u", "no list")}, since, trials.Every, func(d time.Duration) time.Duration { return d })
+	}
+	if moved, err := e.db.MoveCanary(ctx, trials.Canary, to); !moved || err != nil {
+		t.Fatal(moved, err)
+	}
+	id, _, err := e.db.RecordIncident(ctx, incident.Incident{Kind: fault.Parser, About: incident.AboutCanary, Key: key, At: since, LastAt: since, Seen: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lanes, err = e.ListLanes(ctx, &scraperv1.ListLanesRequest{Brief: true})
+	if c := lanes.GetLanes()[0].GetCanary(); err != nil || c.GetState() != "failing" || c.GetOutcome() != "no_chapter" || c.GetTitle() != "Pepper" || c.GetKey().GetSeriesId() != key.SeriesID ||
+		!c.GetFailingSince().AsTime().Equal(since) || c.GetGoodAt() != nil || c.GetNextAt() == nil || c.GetEvidence() == "" || c.GetIncidentId() != id {
+		t.Errorf("its known Series: %v, %v", c, err)
 	}
 	polls, err := e.RequestPolls(ctx, &scraperv1.RequestPollsRequest{Keys: []*scraperv1.SeriesKey{message(key), {Site: "x", SeriesId: "y"}}})
 	if err != nil || polls.GetStamped() != 1 {

@@ -23,6 +23,11 @@ func (s *Server) GetSettings(ctx context.Context, _ *scraperv1.GetSettingsReques
 	if out.Languages, err = s.Store.DefaultLanguages(ctx); err != nil {
 		return nil, err
 	}
+	every, err := s.Store.CanaryEvery(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out.CanaryHours = int32(every / time.Hour)
 	for key, a := range s.Adapters.All() {
 		chosen, err := s.Store.PollInterval(ctx, key)
 		if err != nil {
@@ -41,6 +46,12 @@ func (s *Server) GetSettings(ctx context.Context, _ *scraperv1.GetSettingsReques
 // SetAdaptiveInterval switches whether quiet Series are read less often.
 func (s *Server) SetAdaptiveInterval(ctx context.Context, r *scraperv1.SetAdaptiveIntervalRequest) (*scraperv1.SetAdaptiveIntervalResponse, error) {
 	return &scraperv1.SetAdaptiveIntervalResponse{}, s.Store.SetAdaptiveInterval(ctx, r.GetOn())
+}
+
+// SetCanaryInterval chooses how often each Site is tried by its known Series. It holds
+// from the next reading on.
+func (s *Server) SetCanaryInterval(ctx context.Context, r *scraperv1.SetCanaryIntervalRequest) (*scraperv1.SetCanaryIntervalResponse, error) {
+	return &scraperv1.SetCanaryIntervalResponse{}, s.Store.SetCanaryEvery(ctx, time.Duration(r.GetHours())*time.Hour)
 }
 
 // mostLanguages bounds what a Follow may want.

@@ -42,6 +42,19 @@ func TestSettingsOfPolling(t *testing.T) {
 			t.Errorf("switched to %v: %v, %v", on, get(), err)
 		}
 	}
+	if got := get().GetCanaryHours(); got != 24 {
+		t.Errorf("known Series are read every %d hours from the start, want 24", got)
+	}
+	for _, hours := range []int32{6, 168, 0, 24} {
+		if _, err := e.SetCanaryInterval(ctx, &scraperv1.SetCanaryIntervalRequest{Hours: hours}); err != nil || get().GetCanaryHours() != hours {
+			t.Errorf("known Series every %d hours: %v, %v", hours, get(), err)
+		}
+	}
+	for _, hours := range []int32{-1, 5, 169, 1 << 30} {
+		if _, err := e.SetCanaryInterval(ctx, &scraperv1.SetCanaryIntervalRequest{Hours: hours}); status.Code(err) != codes.InvalidArgument || get().GetCanaryHours() != 24 {
+			t.Errorf("known Series every %d hours: %v", hours, err)
+		}
+	}
 	for _, hours := range []int32{1, 168, 24} {
 		if _, err := e.SetPollInterval(ctx, &scraperv1.SetPollIntervalRequest{Site: key.Site, Hours: hours}); err != nil {
 			t.Errorf("%d hours: %v", hours, err)

@@ -47,6 +47,9 @@ type Site struct {
 	// Browser is true for a Site whose pages are only there once their scripts
 	// have run; its HTML is then read through the one supervised browser.
 	Browser bool
+	// Canary is the id of a Series by which the adapter is tried now and then, while
+	// anybody follows anything here; "" takes one that is followed (H18).
+	Canary string
 	// WorkPrefix begins the names of its folders under work (STALL-3).
 	WorkPrefix string
 	// Loopback is the one loopback address, as host:port, that this Site's

@@ -18,6 +18,7 @@ type Figures struct {
 	Jobs     []JobFigure
 	Circuits []CircuitFigure
 	Holds    []Hold
+	Canaries []CanaryRow
 	// Floor is how many bytes must stay free where the library lies.
 	Floor int64
 }
@@ -66,6 +67,9 @@ func (s *Store) Figures(ctx context.Context, now time.Time) (f Figures, err erro
 		return f, err
 	}
 	if f.Holds, err = s.Holds(ctx); err != nil {
+		return f, err
+	}
+	if f.Canaries, err = s.Canaries(ctx); err != nil {
 		return f, err
 	}
 	f.Floor, err = s.FreeSpaceFloor(ctx)

@@ -15,7 +15,7 @@ WITH again AS (
     WHERE id = (
         SELECT id FROM incidents
         WHERE resolved_at IS NULL AND kind = $1 AND about = $2
-          AND (about = 'hold' OR (site = $3 AND (about = 'circuit' OR series_id = $4)))
+          AND (about = 'hold' OR (site = $3 AND (about IN ('circuit', 'canary') OR series_id = $4)))
           AND (about <> 'file' OR chapter_id = $6)
           AND (about NOT IN ('job', 'chapter') OR (job_id = $5 AND chapter_id = $6 AND reason = $8 AND last_at > $10::timestamptz - interval '1 hour'))
         ORDER BY id DESC LIMIT 1)

@@ -18,7 +18,10 @@ func (s *Store) EnsureLane(ctx context.Context, site string) error {
 	if _, err := s.exec(ctx, "EnsureLane", site); err != nil {
 		return err
 	}
-	_, err := s.exec(ctx, "EnsureCircuit", site)
+	if _, err := s.exec(ctx, "EnsureCircuit", site); err != nil {
+		return err
+	}
+	_, err := s.exec(ctx, "EnsureCanary", site)
 	return err
 }
 

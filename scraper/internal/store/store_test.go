@@ -18,6 +18,7 @@ import (
 
 	"mangrove/internal/fault"
 	"mangrove/internal/pgtest"
+	"mangrove/scraper/internal/canary"
 	"mangrove/scraper/internal/circuit"
 	"mangrove/scraper/internal/follow"
 	"mangrove/scraper/internal/incident"
@@ -159,6 +160,8 @@ func TestTheDatabaseRepeatsTheWords(t *testing.T) {
 		{"job_chapters", "class", words(classes)},
 		{"discoveries", "end_reason", words(queue.DiscoveryEnds())},
 		{"discovery_skips", "why", words(queue.Whys())},
+		{"canaries", "state", words(canary.States())},
+		{"canaries", "outcome", words(canary.Outcomes())},
 		{"incidents", "kind", words(incident.Kinds())},
 		{"incidents", "about", words(incident.Abouts())},
 		{"incidents", "resolution", words(incident.Resolutions())},
@@ -214,7 +217,7 @@ func TestEveryTableNamesASeriesByItsWholeKey(t *testing.T) {
 	}
 	loose := all(`SELECT table_name::text FROM information_schema.columns WHERE table_schema = 'scraper' AND column_name = 'series_id'
 		AND table_name NOT IN ('series', 'chapter_fetches', 'chapters', 'move_proposals', 'poll_failures', 'preferred_groups', 'worklist_mutes') ORDER BY 1`)
-	if d := cmp.Diff([]string{"discovery_skips", "incidents", "jobs", "library_files", "poll_lanes"}, loose); d != "" {
+	if d := cmp.Diff([]string{"canaries", "discovery_skips", "incidents", "jobs", "library_files", "poll_lanes"}, loose); d != "" {
 		t.Errorf("tables that carry the key alone:\n%s", d)
 	}
 	for _, table := range append(loose, "series") {

@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"mangrove/internal/metrics"
+	"mangrove/scraper/internal/canary"
 	"mangrove/scraper/internal/store"
 )
 
@@ -56,6 +57,8 @@ var (
 	circuitState = newDesc("circuit", "1 for the state in which a Site's circuit is, with the reason.", "site", "state", "reason")
 	circuitSince = newDesc("circuit_since_timestamp_seconds", "When a Site's circuit came into its state.", "site")
 	troubleSince = newDesc("lane_trouble_since_timestamp_seconds", "Since when a whole Site is refused or unreachable; there while it is.", "site", "trouble")
+	canaryFails  = newDesc("canary_failing", "Whether a Site's known Series was not understood twice in a row.", "site")
+	canaryGood   = newDesc("canary_good_timestamp_seconds", "When a Site's known Series was last read well; there once it was.", "site")
 	hold         = newDesc("hold", "Whether a Hold stops all downloads.", "kind")
 	free         = newDesc("disk_free_bytes", "Bytes that are free where the folder lies.", "folder")
 	floor        = newDesc("disk_floor_bytes", "Bytes that must stay free for downloads to go on.")
@@ -63,7 +66,7 @@ var (
 
 // Describe names what is told.
 func (s *Standing) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []desc{databaseUp, failing, jobs, circuitState, circuitSince, troubleSince, hold, free, floor} {
+	for _, d := range []desc{databaseUp, failing, jobs, circuitState, circuitSince, troubleSince, canaryFails, canaryGood, hold, free, floor} {
 		ch <- d
 	}
 }
@@ -92,6 +95,12 @@ func (s *Standing) Collect(ch chan<- prometheus.Metric) {
 		tell(circuitSince, seconds(c.Since), c.Site)
 		if c.TroubleSince != nil {
 			tell(troubleSince, seconds(*c.TroubleSince), c.Site, string(c.Trouble))
+		}
+	}
+	for _, c := range f.Canaries {
+		tell(canaryFails, oneIf(c.State == canary.Failing), c.Site)
+		if !c.Good.IsZero() {
+			tell(canaryGood, seconds(c.Good), c.Site)
 		}
 	}
 	held := map[string]bool{}

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"go.uber.org/zap"
 
+	"mangrove/scraper/internal/canary"
 	"mangrove/scraper/internal/circuit"
 	"mangrove/scraper/internal/job"
 	"mangrove/scraper/internal/lane"
@@ -85,6 +86,9 @@ func TestFiguresAreReadNowAndThen(t *testing.T) {
 					Jobs:     []store.JobFigure{{Site: "sample", State: job.Queued, N: 2}},
 					Circuits: []store.CircuitFigure{{Site: "sample", State: circuit.Paused, Reason: circuit.Access, Since: since, Trouble: lane.TroubleRefused, TroubleSince: &since}},
 					Holds:    []store.Hold{{Kind: "storage"}}, Floor: 7,
+					Canaries: []store.CanaryRow{
+						{Canary: canary.Canary{Site: "sample", State: canary.Failing, Good: since}}, {Canary: canary.Canary{Site: "new", State: canary.Untried}},
+					},
 				}, failure
 			},
 			Room: func(string) (int64, error) { return 9, nil }, Folders: map[string]string{"library": "/library"}, Log: zap.NewNop(),
@@ -94,6 +98,7 @@ func TestFiguresAreReadNowAndThen(t *testing.T) {
 				`mangrove_series_failing{age="under_1h",muted="no",site="sample",word="errors"} 1`, `mangrove_jobs{site="sample",state="queued"} 2`,
 				`mangrove_circuit{reason="access",site="sample",state="paused"} 1`, `mangrove_circuit_since_timestamp_seconds{site="sample"} 100`,
 				`mangrove_lane_trouble_since_timestamp_seconds{site="sample",trouble="refused"} 100`,
+				`mangrove_canary_failing{site="sample"} 1`, `mangrove_canary_failing{site="new"} 0`, `mangrove_canary_good_timestamp_seconds{site="sample"} 100`,
 				`mangrove_hold{kind="storage"} 1`, `mangrove_hold{kind="queue"} 0`,
 				`mangrove_disk_free_bytes{folder="library"} 9`, `mangrove_disk_floor_bytes 7`, `mangrove_database_up 1`,
 			)

@@ -1939,7 +1939,9 @@ type GetSettingsResponse struct {
 	// sites are the Sites that are read here, by name.
 	Sites []*SiteSettings `protobuf:"bytes,2,rep,name=sites,proto3" json:"sites,omitempty"`
 	// languages are those a Follow wants when it names none, as BCP 47; none takes each Site's own (POLL-13).
-	Languages     []string `protobuf:"bytes,3,rep,name=languages,proto3" json:"languages,omitempty"`
+	Languages []string `protobuf:"bytes,3,rep,name=languages,proto3" json:"languages,omitempty"`
+	// canary_hours are the hours between two readings of a Site's known Series; 0 is never.
+	CanaryHours   int32 `protobuf:"varint,4,opt,name=canary_hours,json=canaryHours,proto3" json:"canary_hours,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1995,6 +1997,96 @@ func (x *GetSettingsResponse) GetLanguages() []string {
 	return nil
 }
 
+func (x *GetSettingsResponse) GetCanaryHours() int32 {
+	if x != nil {
+		return x.CanaryHours
+	}
+	return 0
+}
+
+// SetCanaryIntervalRequest chooses how often known Series are read.
+type SetCanaryIntervalRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// hours are 6 to 168; 0 is never.
+	Hours         int32 `protobuf:"varint,1,opt,name=hours,proto3" json:"hours,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetCanaryIntervalRequest) Reset() {
+	*x = SetCanaryIntervalRequest{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetCanaryIntervalRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetCanaryIntervalRequest) ProtoMessage() {}
+
+func (x *SetCanaryIntervalRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetCanaryIntervalRequest.ProtoReflect.Descriptor instead.
+func (*SetCanaryIntervalRequest) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *SetCanaryIntervalRequest) GetHours() int32 {
+	if x != nil {
+		return x.Hours
+	}
+	return 0
+}
+
+// SetCanaryIntervalResponse says that it is done.
+type SetCanaryIntervalResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetCanaryIntervalResponse) Reset() {
+	*x = SetCanaryIntervalResponse{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetCanaryIntervalResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetCanaryIntervalResponse) ProtoMessage() {}
+
+func (x *SetCanaryIntervalResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetCanaryIntervalResponse.ProtoReflect.Descriptor instead.
+func (*SetCanaryIntervalResponse) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{26}
+}
+
 // SetAdaptiveIntervalRequest switches it.
 type SetAdaptiveIntervalRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2006,7 +2098,7 @@ type SetAdaptiveIntervalRequest struct {
 
 func (x *SetAdaptiveIntervalRequest) Reset() {
 	*x = SetAdaptiveIntervalRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[25]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2018,7 +2110,7 @@ func (x *SetAdaptiveIntervalRequest) String() string {
 func (*SetAdaptiveIntervalRequest) ProtoMessage() {}
 
 func (x *SetAdaptiveIntervalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[25]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2031,7 +2123,7 @@ func (x *SetAdaptiveIntervalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetAdaptiveIntervalRequest.ProtoReflect.Descriptor instead.
 func (*SetAdaptiveIntervalRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{25}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *SetAdaptiveIntervalRequest) GetOn() bool {
@@ -2050,7 +2142,7 @@ type SetAdaptiveIntervalResponse struct {
 
 func (x *SetAdaptiveIntervalResponse) Reset() {
 	*x = SetAdaptiveIntervalResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[26]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2062,7 +2154,7 @@ func (x *SetAdaptiveIntervalResponse) String() string {
 func (*SetAdaptiveIntervalResponse) ProtoMessage() {}
 
 func (x *SetAdaptiveIntervalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[26]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2075,7 +2167,7 @@ func (x *SetAdaptiveIntervalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetAdaptiveIntervalResponse.ProtoReflect.Descriptor instead.
 func (*SetAdaptiveIntervalResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{26}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{28}
 }
 
 // SetLanguagesRequest chooses the languages of Follows that name none.
@@ -2089,7 +2181,7 @@ type SetLanguagesRequest struct {
 
 func (x *SetLanguagesRequest) Reset() {
 	*x = SetLanguagesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[27]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2101,7 +2193,7 @@ func (x *SetLanguagesRequest) String() string {
 func (*SetLanguagesRequest) ProtoMessage() {}
 
 func (x *SetLanguagesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[27]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2114,7 +2206,7 @@ func (x *SetLanguagesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetLanguagesRequest.ProtoReflect.Descriptor instead.
 func (*SetLanguagesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{27}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *SetLanguagesRequest) GetLanguages() []string {
@@ -2133,7 +2225,7 @@ type SetLanguagesResponse struct {
 
 func (x *SetLanguagesResponse) Reset() {
 	*x = SetLanguagesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[28]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2145,7 +2237,7 @@ func (x *SetLanguagesResponse) String() string {
 func (*SetLanguagesResponse) ProtoMessage() {}
 
 func (x *SetLanguagesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[28]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2158,7 +2250,7 @@ func (x *SetLanguagesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetLanguagesResponse.ProtoReflect.Descriptor instead.
 func (*SetLanguagesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{28}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{30}
 }
 
 // SetPollIntervalRequest chooses a Site's interval.
@@ -2174,7 +2266,7 @@ type SetPollIntervalRequest struct {
 
 func (x *SetPollIntervalRequest) Reset() {
 	*x = SetPollIntervalRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[29]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2186,7 +2278,7 @@ func (x *SetPollIntervalRequest) String() string {
 func (*SetPollIntervalRequest) ProtoMessage() {}
 
 func (x *SetPollIntervalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[29]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2199,7 +2291,7 @@ func (x *SetPollIntervalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPollIntervalRequest.ProtoReflect.Descriptor instead.
 func (*SetPollIntervalRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{29}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *SetPollIntervalRequest) GetSite() string {
@@ -2225,7 +2317,7 @@ type SetPollIntervalResponse struct {
 
 func (x *SetPollIntervalResponse) Reset() {
 	*x = SetPollIntervalResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[30]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2237,7 +2329,7 @@ func (x *SetPollIntervalResponse) String() string {
 func (*SetPollIntervalResponse) ProtoMessage() {}
 
 func (x *SetPollIntervalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[30]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2250,7 +2342,7 @@ func (x *SetPollIntervalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPollIntervalResponse.ProtoReflect.Descriptor instead.
 func (*SetPollIntervalResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{30}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{32}
 }
 
 // Pass is one run of a Lane over its due Series.
@@ -2284,7 +2376,7 @@ type Pass struct {
 
 func (x *Pass) Reset() {
 	*x = Pass{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[31]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2296,7 +2388,7 @@ func (x *Pass) String() string {
 func (*Pass) ProtoMessage() {}
 
 func (x *Pass) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[31]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2309,7 +2401,7 @@ func (x *Pass) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pass.ProtoReflect.Descriptor instead.
 func (*Pass) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{31}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Pass) GetStartedAt() *timestamppb.Timestamp {
@@ -2424,13 +2516,15 @@ type LaneDetail struct {
 	RequestsPerMinute *float64 `protobuf:"fixed64,20,opt,name=requests_per_minute,json=requestsPerMinute,proto3,oneof" json:"requests_per_minute,omitempty"`
 	// least_pacing_seconds is the Site's own pacing, below which none can be chosen.
 	LeastPacingSeconds float64 `protobuf:"fixed64,21,opt,name=least_pacing_seconds,json=leastPacingSeconds,proto3" json:"least_pacing_seconds,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	// canary is how the Site's known Series was read; unset while nobody follows anything of it or none is read.
+	Canary        *Canary `protobuf:"bytes,22,opt,name=canary,proto3" json:"canary,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LaneDetail) Reset() {
 	*x = LaneDetail{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[32]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2442,7 +2536,7 @@ func (x *LaneDetail) String() string {
 func (*LaneDetail) ProtoMessage() {}
 
 func (x *LaneDetail) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[32]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2455,7 +2549,7 @@ func (x *LaneDetail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LaneDetail.ProtoReflect.Descriptor instead.
 func (*LaneDetail) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{32}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *LaneDetail) GetLane() *Lane {
@@ -2570,6 +2664,141 @@ func (x *LaneDetail) GetLeastPacingSeconds() float64 {
 	return 0
 }
 
+func (x *LaneDetail) GetCanary() *Canary {
+	if x != nil {
+		return x.Canary
+	}
+	return nil
+}
+
+// Canary says whether a Site's adapter still reads a Series it is known to read (H18).
+type Canary struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// state is "untried", "well", "doubtful" (one bad reading) or "failing" (two in a row).
+	State string `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	// outcome is the word of the last reading that said something: "", "ok", "errors", "no_landmark", "gone", "moved", "no_chapter", "fewer",
+	// "no_pages" or "bad_pages"; before the first of those also "refused" or "away".
+	Outcome string `protobuf:"bytes,2,opt,name=outcome,proto3" json:"outcome,omitempty"`
+	// key names the Series that was read.
+	Key *SeriesKey `protobuf:"bytes,3,opt,name=key,proto3" json:"key,omitempty"`
+	// title is its title, "" where nobody follows it.
+	Title string `protobuf:"bytes,4,opt,name=title,proto3" json:"title,omitempty"`
+	// ran_at is the last reading, good_at the last good one; unset before.
+	RanAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=ran_at,json=ranAt,proto3" json:"ran_at,omitempty"`
+	// good_at is the last reading that was good.
+	GoodAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=good_at,json=goodAt,proto3" json:"good_at,omitempty"`
+	// failing_since is the first bad reading of those that follow one another.
+	FailingSince *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=failing_since,json=failingSince,proto3" json:"failing_since,omitempty"`
+	// next_at is when the next is due.
+	NextAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=next_at,json=nextAt,proto3" json:"next_at,omitempty"`
+	// evidence words, in one line, why the last bad reading was bad.
+	Evidence string `protobuf:"bytes,9,opt,name=evidence,proto3" json:"evidence,omitempty"`
+	// incident_id is that of the incident that waits, 0 without one.
+	IncidentId    int64 `protobuf:"varint,10,opt,name=incident_id,json=incidentId,proto3" json:"incident_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Canary) Reset() {
+	*x = Canary{}
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Canary) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Canary) ProtoMessage() {}
+
+func (x *Canary) ProtoReflect() protoreflect.Message {
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Canary.ProtoReflect.Descriptor instead.
+func (*Canary) Descriptor() ([]byte, []int) {
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *Canary) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *Canary) GetOutcome() string {
+	if x != nil {
+		return x.Outcome
+	}
+	return ""
+}
+
+func (x *Canary) GetKey() *SeriesKey {
+	if x != nil {
+		return x.Key
+	}
+	return nil
+}
+
+func (x *Canary) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *Canary) GetRanAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.RanAt
+	}
+	return nil
+}
+
+func (x *Canary) GetGoodAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.GoodAt
+	}
+	return nil
+}
+
+func (x *Canary) GetFailingSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.FailingSince
+	}
+	return nil
+}
+
+func (x *Canary) GetNextAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.NextAt
+	}
+	return nil
+}
+
+func (x *Canary) GetEvidence() string {
+	if x != nil {
+		return x.Evidence
+	}
+	return ""
+}
+
+func (x *Canary) GetIncidentId() int64 {
+	if x != nil {
+		return x.IncidentId
+	}
+	return 0
+}
+
 // ListLanesRequest asks for every Lane.
 type ListLanesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2581,7 +2810,7 @@ type ListLanesRequest struct {
 
 func (x *ListLanesRequest) Reset() {
 	*x = ListLanesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[33]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2593,7 +2822,7 @@ func (x *ListLanesRequest) String() string {
 func (*ListLanesRequest) ProtoMessage() {}
 
 func (x *ListLanesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[33]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2606,7 +2835,7 @@ func (x *ListLanesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLanesRequest.ProtoReflect.Descriptor instead.
 func (*ListLanesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{33}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ListLanesRequest) GetBrief() bool {
@@ -2631,7 +2860,7 @@ type ListLanesResponse struct {
 
 func (x *ListLanesResponse) Reset() {
 	*x = ListLanesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[34]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2643,7 +2872,7 @@ func (x *ListLanesResponse) String() string {
 func (*ListLanesResponse) ProtoMessage() {}
 
 func (x *ListLanesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[34]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2656,7 +2885,7 @@ func (x *ListLanesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLanesResponse.ProtoReflect.Descriptor instead.
 func (*ListLanesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{34}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ListLanesResponse) GetLanes() []*LaneDetail {
@@ -2695,7 +2924,7 @@ type UnreadDescription struct {
 
 func (x *UnreadDescription) Reset() {
 	*x = UnreadDescription{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[35]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2707,7 +2936,7 @@ func (x *UnreadDescription) String() string {
 func (*UnreadDescription) ProtoMessage() {}
 
 func (x *UnreadDescription) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[35]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2720,7 +2949,7 @@ func (x *UnreadDescription) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnreadDescription.ProtoReflect.Descriptor instead.
 func (*UnreadDescription) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{35}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *UnreadDescription) GetFile() string {
@@ -2759,7 +2988,7 @@ type DescriptionProblem struct {
 
 func (x *DescriptionProblem) Reset() {
 	*x = DescriptionProblem{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[36]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2771,7 +3000,7 @@ func (x *DescriptionProblem) String() string {
 func (*DescriptionProblem) ProtoMessage() {}
 
 func (x *DescriptionProblem) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[36]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2784,7 +3013,7 @@ func (x *DescriptionProblem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DescriptionProblem.ProtoReflect.Descriptor instead.
 func (*DescriptionProblem) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{36}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *DescriptionProblem) GetLine() int32 {
@@ -2821,7 +3050,7 @@ type ResumeSiteRequest struct {
 
 func (x *ResumeSiteRequest) Reset() {
 	*x = ResumeSiteRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[37]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2833,7 +3062,7 @@ func (x *ResumeSiteRequest) String() string {
 func (*ResumeSiteRequest) ProtoMessage() {}
 
 func (x *ResumeSiteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[37]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2846,7 +3075,7 @@ func (x *ResumeSiteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeSiteRequest.ProtoReflect.Descriptor instead.
 func (*ResumeSiteRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{37}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ResumeSiteRequest) GetSite() string {
@@ -2876,7 +3105,7 @@ type ResumeSiteResponse struct {
 
 func (x *ResumeSiteResponse) Reset() {
 	*x = ResumeSiteResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[38]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2888,7 +3117,7 @@ func (x *ResumeSiteResponse) String() string {
 func (*ResumeSiteResponse) ProtoMessage() {}
 
 func (x *ResumeSiteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[38]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2901,7 +3130,7 @@ func (x *ResumeSiteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeSiteResponse.ProtoReflect.Descriptor instead.
 func (*ResumeSiteResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{38}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ResumeSiteResponse) GetResumed() bool {
@@ -2929,7 +3158,7 @@ type PauseSiteRequest struct {
 
 func (x *PauseSiteRequest) Reset() {
 	*x = PauseSiteRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[39]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2941,7 +3170,7 @@ func (x *PauseSiteRequest) String() string {
 func (*PauseSiteRequest) ProtoMessage() {}
 
 func (x *PauseSiteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[39]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2954,7 +3183,7 @@ func (x *PauseSiteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseSiteRequest.ProtoReflect.Descriptor instead.
 func (*PauseSiteRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{39}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *PauseSiteRequest) GetSite() string {
@@ -2975,7 +3204,7 @@ type PauseSiteResponse struct {
 
 func (x *PauseSiteResponse) Reset() {
 	*x = PauseSiteResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[40]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2987,7 +3216,7 @@ func (x *PauseSiteResponse) String() string {
 func (*PauseSiteResponse) ProtoMessage() {}
 
 func (x *PauseSiteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[40]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3000,7 +3229,7 @@ func (x *PauseSiteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseSiteResponse.ProtoReflect.Descriptor instead.
 func (*PauseSiteResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{40}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *PauseSiteResponse) GetChanged() bool {
@@ -3021,7 +3250,7 @@ type ListNewChaptersRequest struct {
 
 func (x *ListNewChaptersRequest) Reset() {
 	*x = ListNewChaptersRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[41]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3033,7 +3262,7 @@ func (x *ListNewChaptersRequest) String() string {
 func (*ListNewChaptersRequest) ProtoMessage() {}
 
 func (x *ListNewChaptersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[41]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3046,7 +3275,7 @@ func (x *ListNewChaptersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNewChaptersRequest.ProtoReflect.Descriptor instead.
 func (*ListNewChaptersRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{41}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ListNewChaptersRequest) GetLimit() int32 {
@@ -3071,7 +3300,7 @@ type NewChapter struct {
 
 func (x *NewChapter) Reset() {
 	*x = NewChapter{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[42]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3083,7 +3312,7 @@ func (x *NewChapter) String() string {
 func (*NewChapter) ProtoMessage() {}
 
 func (x *NewChapter) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[42]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3096,7 +3325,7 @@ func (x *NewChapter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NewChapter.ProtoReflect.Descriptor instead.
 func (*NewChapter) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{42}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *NewChapter) GetSeries() *Series {
@@ -3131,7 +3360,7 @@ type ListNewChaptersResponse struct {
 
 func (x *ListNewChaptersResponse) Reset() {
 	*x = ListNewChaptersResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[43]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3143,7 +3372,7 @@ func (x *ListNewChaptersResponse) String() string {
 func (*ListNewChaptersResponse) ProtoMessage() {}
 
 func (x *ListNewChaptersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[43]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3156,7 +3385,7 @@ func (x *ListNewChaptersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNewChaptersResponse.ProtoReflect.Descriptor instead.
 func (*ListNewChaptersResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{43}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ListNewChaptersResponse) GetChapters() []*NewChapter {
@@ -3175,7 +3404,7 @@ type GetStatusRequest struct {
 
 func (x *GetStatusRequest) Reset() {
 	*x = GetStatusRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[44]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3187,7 +3416,7 @@ func (x *GetStatusRequest) String() string {
 func (*GetStatusRequest) ProtoMessage() {}
 
 func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[44]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3200,7 +3429,7 @@ func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatusRequest.ProtoReflect.Descriptor instead.
 func (*GetStatusRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{44}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{47}
 }
 
 // GetStatusResponse is the scraper's state.
@@ -3236,7 +3465,7 @@ type GetStatusResponse struct {
 
 func (x *GetStatusResponse) Reset() {
 	*x = GetStatusResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[45]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3248,7 +3477,7 @@ func (x *GetStatusResponse) String() string {
 func (*GetStatusResponse) ProtoMessage() {}
 
 func (x *GetStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[45]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3261,7 +3490,7 @@ func (x *GetStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatusResponse.ProtoReflect.Descriptor instead.
 func (*GetStatusResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{45}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *GetStatusResponse) GetVersion() string {
@@ -3375,7 +3604,7 @@ type LibraryState struct {
 
 func (x *LibraryState) Reset() {
 	*x = LibraryState{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[46]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3387,7 +3616,7 @@ func (x *LibraryState) String() string {
 func (*LibraryState) ProtoMessage() {}
 
 func (x *LibraryState) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[46]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3400,7 +3629,7 @@ func (x *LibraryState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LibraryState.ProtoReflect.Descriptor instead.
 func (*LibraryState) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{46}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *LibraryState) GetStatus() string {
@@ -3475,7 +3704,7 @@ type GetLibraryRequest struct {
 
 func (x *GetLibraryRequest) Reset() {
 	*x = GetLibraryRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[47]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3487,7 +3716,7 @@ func (x *GetLibraryRequest) String() string {
 func (*GetLibraryRequest) ProtoMessage() {}
 
 func (x *GetLibraryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[47]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3500,7 +3729,7 @@ func (x *GetLibraryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetLibraryRequest.ProtoReflect.Descriptor instead.
 func (*GetLibraryRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{47}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{50}
 }
 
 // GetLibraryResponse answers it.
@@ -3514,7 +3743,7 @@ type GetLibraryResponse struct {
 
 func (x *GetLibraryResponse) Reset() {
 	*x = GetLibraryResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[48]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3526,7 +3755,7 @@ func (x *GetLibraryResponse) String() string {
 func (*GetLibraryResponse) ProtoMessage() {}
 
 func (x *GetLibraryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[48]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3539,7 +3768,7 @@ func (x *GetLibraryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetLibraryResponse.ProtoReflect.Descriptor instead.
 func (*GetLibraryResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{48}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *GetLibraryResponse) GetLibrary() *LibraryState {
@@ -3560,7 +3789,7 @@ type ListSeriesRequest struct {
 
 func (x *ListSeriesRequest) Reset() {
 	*x = ListSeriesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[49]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3572,7 +3801,7 @@ func (x *ListSeriesRequest) String() string {
 func (*ListSeriesRequest) ProtoMessage() {}
 
 func (x *ListSeriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[49]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3585,7 +3814,7 @@ func (x *ListSeriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSeriesRequest.ProtoReflect.Descriptor instead.
 func (*ListSeriesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{49}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ListSeriesRequest) GetOrigin() string {
@@ -3606,7 +3835,7 @@ type ListSeriesResponse struct {
 
 func (x *ListSeriesResponse) Reset() {
 	*x = ListSeriesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[50]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3618,7 +3847,7 @@ func (x *ListSeriesResponse) String() string {
 func (*ListSeriesResponse) ProtoMessage() {}
 
 func (x *ListSeriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[50]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3631,7 +3860,7 @@ func (x *ListSeriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSeriesResponse.ProtoReflect.Descriptor instead.
 func (*ListSeriesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{50}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ListSeriesResponse) GetSeries() []*Series {
@@ -3654,7 +3883,7 @@ type GetSeriesRequest struct {
 
 func (x *GetSeriesRequest) Reset() {
 	*x = GetSeriesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[51]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3666,7 +3895,7 @@ func (x *GetSeriesRequest) String() string {
 func (*GetSeriesRequest) ProtoMessage() {}
 
 func (x *GetSeriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[51]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3679,7 +3908,7 @@ func (x *GetSeriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSeriesRequest.ProtoReflect.Descriptor instead.
 func (*GetSeriesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{51}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *GetSeriesRequest) GetKey() *SeriesKey {
@@ -3709,7 +3938,7 @@ type GetSeriesResponse struct {
 
 func (x *GetSeriesResponse) Reset() {
 	*x = GetSeriesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[52]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3721,7 +3950,7 @@ func (x *GetSeriesResponse) String() string {
 func (*GetSeriesResponse) ProtoMessage() {}
 
 func (x *GetSeriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[52]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3734,7 +3963,7 @@ func (x *GetSeriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSeriesResponse.ProtoReflect.Descriptor instead.
 func (*GetSeriesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{52}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *GetSeriesResponse) GetState() *SeriesState {
@@ -3762,7 +3991,7 @@ type WatchSeriesRequest struct {
 
 func (x *WatchSeriesRequest) Reset() {
 	*x = WatchSeriesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[53]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3774,7 +4003,7 @@ func (x *WatchSeriesRequest) String() string {
 func (*WatchSeriesRequest) ProtoMessage() {}
 
 func (x *WatchSeriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[53]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3787,7 +4016,7 @@ func (x *WatchSeriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSeriesRequest.ProtoReflect.Descriptor instead.
 func (*WatchSeriesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{53}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *WatchSeriesRequest) GetKey() *SeriesKey {
@@ -3811,7 +4040,7 @@ type WatchSeriesResponse struct {
 
 func (x *WatchSeriesResponse) Reset() {
 	*x = WatchSeriesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[54]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3823,7 +4052,7 @@ func (x *WatchSeriesResponse) String() string {
 func (*WatchSeriesResponse) ProtoMessage() {}
 
 func (x *WatchSeriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[54]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3836,7 +4065,7 @@ func (x *WatchSeriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSeriesResponse.ProtoReflect.Descriptor instead.
 func (*WatchSeriesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{54}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *WatchSeriesResponse) GetState() *SeriesState {
@@ -3864,7 +4093,7 @@ type GetCoverRequest struct {
 
 func (x *GetCoverRequest) Reset() {
 	*x = GetCoverRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[55]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3876,7 +4105,7 @@ func (x *GetCoverRequest) String() string {
 func (*GetCoverRequest) ProtoMessage() {}
 
 func (x *GetCoverRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[55]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3889,7 +4118,7 @@ func (x *GetCoverRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCoverRequest.ProtoReflect.Descriptor instead.
 func (*GetCoverRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{55}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *GetCoverRequest) GetKey() *SeriesKey {
@@ -3914,7 +4143,7 @@ type GetCoverResponse struct {
 
 func (x *GetCoverResponse) Reset() {
 	*x = GetCoverResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[56]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3926,7 +4155,7 @@ func (x *GetCoverResponse) String() string {
 func (*GetCoverResponse) ProtoMessage() {}
 
 func (x *GetCoverResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[56]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3939,7 +4168,7 @@ func (x *GetCoverResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCoverResponse.ProtoReflect.Descriptor instead.
 func (*GetCoverResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{56}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *GetCoverResponse) GetMediaType() string {
@@ -3982,7 +4211,7 @@ type Follow struct {
 
 func (x *Follow) Reset() {
 	*x = Follow{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[57]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3994,7 +4223,7 @@ func (x *Follow) String() string {
 func (*Follow) ProtoMessage() {}
 
 func (x *Follow) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[57]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4007,7 +4236,7 @@ func (x *Follow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Follow.ProtoReflect.Descriptor instead.
 func (*Follow) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{57}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *Follow) GetKey() *SeriesKey {
@@ -4062,7 +4291,7 @@ type ApplyFollowsRequest struct {
 
 func (x *ApplyFollowsRequest) Reset() {
 	*x = ApplyFollowsRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[58]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4074,7 +4303,7 @@ func (x *ApplyFollowsRequest) String() string {
 func (*ApplyFollowsRequest) ProtoMessage() {}
 
 func (x *ApplyFollowsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[58]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4087,7 +4316,7 @@ func (x *ApplyFollowsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyFollowsRequest.ProtoReflect.Descriptor instead.
 func (*ApplyFollowsRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{58}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *ApplyFollowsRequest) GetRevision() int64 {
@@ -4135,7 +4364,7 @@ type ApplyFollowsResponse struct {
 
 func (x *ApplyFollowsResponse) Reset() {
 	*x = ApplyFollowsResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[59]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4147,7 +4376,7 @@ func (x *ApplyFollowsResponse) String() string {
 func (*ApplyFollowsResponse) ProtoMessage() {}
 
 func (x *ApplyFollowsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[59]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4160,7 +4389,7 @@ func (x *ApplyFollowsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyFollowsResponse.ProtoReflect.Descriptor instead.
 func (*ApplyFollowsResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{59}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *ApplyFollowsResponse) GetRevision() int64 {
@@ -4202,7 +4431,7 @@ type RequestPollRequest struct {
 
 func (x *RequestPollRequest) Reset() {
 	*x = RequestPollRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[60]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4214,7 +4443,7 @@ func (x *RequestPollRequest) String() string {
 func (*RequestPollRequest) ProtoMessage() {}
 
 func (x *RequestPollRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[60]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4227,7 +4456,7 @@ func (x *RequestPollRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestPollRequest.ProtoReflect.Descriptor instead.
 func (*RequestPollRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{60}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *RequestPollRequest) GetKey() *SeriesKey {
@@ -4248,7 +4477,7 @@ type RequestPollResponse struct {
 
 func (x *RequestPollResponse) Reset() {
 	*x = RequestPollResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[61]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4260,7 +4489,7 @@ func (x *RequestPollResponse) String() string {
 func (*RequestPollResponse) ProtoMessage() {}
 
 func (x *RequestPollResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[61]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4273,7 +4502,7 @@ func (x *RequestPollResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestPollResponse.ProtoReflect.Descriptor instead.
 func (*RequestPollResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{61}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *RequestPollResponse) GetRequestedAt() *timestamppb.Timestamp {
@@ -4322,7 +4551,7 @@ type LibraryChange struct {
 
 func (x *LibraryChange) Reset() {
 	*x = LibraryChange{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[62]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4334,7 +4563,7 @@ func (x *LibraryChange) String() string {
 func (*LibraryChange) ProtoMessage() {}
 
 func (x *LibraryChange) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[62]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4347,7 +4576,7 @@ func (x *LibraryChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LibraryChange.ProtoReflect.Descriptor instead.
 func (*LibraryChange) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{62}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *LibraryChange) GetRevision() int64 {
@@ -4470,7 +4699,7 @@ type ListLibraryChangesRequest struct {
 
 func (x *ListLibraryChangesRequest) Reset() {
 	*x = ListLibraryChangesRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[63]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4482,7 +4711,7 @@ func (x *ListLibraryChangesRequest) String() string {
 func (*ListLibraryChangesRequest) ProtoMessage() {}
 
 func (x *ListLibraryChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[63]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4495,7 +4724,7 @@ func (x *ListLibraryChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLibraryChangesRequest.ProtoReflect.Descriptor instead.
 func (*ListLibraryChangesRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{63}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *ListLibraryChangesRequest) GetEpoch() string {
@@ -4534,7 +4763,7 @@ type ListLibraryChangesResponse struct {
 
 func (x *ListLibraryChangesResponse) Reset() {
 	*x = ListLibraryChangesResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[64]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4546,7 +4775,7 @@ func (x *ListLibraryChangesResponse) String() string {
 func (*ListLibraryChangesResponse) ProtoMessage() {}
 
 func (x *ListLibraryChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[64]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4559,7 +4788,7 @@ func (x *ListLibraryChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLibraryChangesResponse.ProtoReflect.Descriptor instead.
 func (*ListLibraryChangesResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{64}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *ListLibraryChangesResponse) GetEpoch() string {
@@ -4594,7 +4823,7 @@ type ReportFileRequest struct {
 
 func (x *ReportFileRequest) Reset() {
 	*x = ReportFileRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[65]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4606,7 +4835,7 @@ func (x *ReportFileRequest) String() string {
 func (*ReportFileRequest) ProtoMessage() {}
 
 func (x *ReportFileRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[65]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4619,7 +4848,7 @@ func (x *ReportFileRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportFileRequest.ProtoReflect.Descriptor instead.
 func (*ReportFileRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{65}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *ReportFileRequest) GetPath() string {
@@ -4638,7 +4867,7 @@ type ReportFileResponse struct {
 
 func (x *ReportFileResponse) Reset() {
 	*x = ReportFileResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[66]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4650,7 +4879,7 @@ func (x *ReportFileResponse) String() string {
 func (*ReportFileResponse) ProtoMessage() {}
 
 func (x *ReportFileResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[66]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4663,7 +4892,7 @@ func (x *ReportFileResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportFileResponse.ProtoReflect.Descriptor instead.
 func (*ReportFileResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{66}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{69}
 }
 
 // WatchLibraryRequest asks to hear of new revisions.
@@ -4675,7 +4904,7 @@ type WatchLibraryRequest struct {
 
 func (x *WatchLibraryRequest) Reset() {
 	*x = WatchLibraryRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[67]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4687,7 +4916,7 @@ func (x *WatchLibraryRequest) String() string {
 func (*WatchLibraryRequest) ProtoMessage() {}
 
 func (x *WatchLibraryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[67]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4700,7 +4929,7 @@ func (x *WatchLibraryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchLibraryRequest.ProtoReflect.Descriptor instead.
 func (*WatchLibraryRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{67}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{70}
 }
 
 // WatchLibraryResponse tells the head.
@@ -4716,7 +4945,7 @@ type WatchLibraryResponse struct {
 
 func (x *WatchLibraryResponse) Reset() {
 	*x = WatchLibraryResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[68]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4728,7 +4957,7 @@ func (x *WatchLibraryResponse) String() string {
 func (*WatchLibraryResponse) ProtoMessage() {}
 
 func (x *WatchLibraryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[68]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4741,7 +4970,7 @@ func (x *WatchLibraryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchLibraryResponse.ProtoReflect.Descriptor instead.
 func (*WatchLibraryResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{68}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *WatchLibraryResponse) GetEpoch() string {
@@ -4801,7 +5030,7 @@ type Incident struct {
 
 func (x *Incident) Reset() {
 	*x = Incident{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[69]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4813,7 +5042,7 @@ func (x *Incident) String() string {
 func (*Incident) ProtoMessage() {}
 
 func (x *Incident) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[69]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4826,7 +5055,7 @@ func (x *Incident) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Incident.ProtoReflect.Descriptor instead.
 func (*Incident) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{69}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *Incident) GetId() int64 {
@@ -4967,7 +5196,7 @@ type Decision struct {
 
 func (x *Decision) Reset() {
 	*x = Decision{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[70]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4979,7 +5208,7 @@ func (x *Decision) String() string {
 func (*Decision) ProtoMessage() {}
 
 func (x *Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[70]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4992,7 +5221,7 @@ func (x *Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decision.ProtoReflect.Descriptor instead.
 func (*Decision) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{70}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *Decision) GetAt() *timestamppb.Timestamp {
@@ -5057,7 +5286,7 @@ type Evidence struct {
 
 func (x *Evidence) Reset() {
 	*x = Evidence{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[71]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5069,7 +5298,7 @@ func (x *Evidence) String() string {
 func (*Evidence) ProtoMessage() {}
 
 func (x *Evidence) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[71]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5082,7 +5311,7 @@ func (x *Evidence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evidence.ProtoReflect.Descriptor instead.
 func (*Evidence) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{71}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *Evidence) GetAddress() string {
@@ -5161,7 +5390,7 @@ type Header struct {
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[72]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5173,7 +5402,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[72]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5186,7 +5415,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{72}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *Header) GetName() string {
@@ -5218,7 +5447,7 @@ type ListIncidentsRequest struct {
 
 func (x *ListIncidentsRequest) Reset() {
 	*x = ListIncidentsRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[73]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5230,7 +5459,7 @@ func (x *ListIncidentsRequest) String() string {
 func (*ListIncidentsRequest) ProtoMessage() {}
 
 func (x *ListIncidentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[73]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5243,7 +5472,7 @@ func (x *ListIncidentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListIncidentsRequest.ProtoReflect.Descriptor instead.
 func (*ListIncidentsRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{73}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{76}
 }
 
 func (x *ListIncidentsRequest) GetUnresolved() bool {
@@ -5282,7 +5511,7 @@ type ListIncidentsResponse struct {
 
 func (x *ListIncidentsResponse) Reset() {
 	*x = ListIncidentsResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[74]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5294,7 +5523,7 @@ func (x *ListIncidentsResponse) String() string {
 func (*ListIncidentsResponse) ProtoMessage() {}
 
 func (x *ListIncidentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[74]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5307,7 +5536,7 @@ func (x *ListIncidentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListIncidentsResponse.ProtoReflect.Descriptor instead.
 func (*ListIncidentsResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{74}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{77}
 }
 
 func (x *ListIncidentsResponse) GetIncidents() []*Incident {
@@ -5342,7 +5571,7 @@ type GetIncidentRequest struct {
 
 func (x *GetIncidentRequest) Reset() {
 	*x = GetIncidentRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[75]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5354,7 +5583,7 @@ func (x *GetIncidentRequest) String() string {
 func (*GetIncidentRequest) ProtoMessage() {}
 
 func (x *GetIncidentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[75]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5367,7 +5596,7 @@ func (x *GetIncidentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetIncidentRequest.ProtoReflect.Descriptor instead.
 func (*GetIncidentRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{75}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{78}
 }
 
 func (x *GetIncidentRequest) GetId() int64 {
@@ -5392,7 +5621,7 @@ type GetIncidentResponse struct {
 
 func (x *GetIncidentResponse) Reset() {
 	*x = GetIncidentResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[76]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5404,7 +5633,7 @@ func (x *GetIncidentResponse) String() string {
 func (*GetIncidentResponse) ProtoMessage() {}
 
 func (x *GetIncidentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[76]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5417,7 +5646,7 @@ func (x *GetIncidentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetIncidentResponse.ProtoReflect.Descriptor instead.
 func (*GetIncidentResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{76}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{79}
 }
 
 func (x *GetIncidentResponse) GetIncident() *Incident {
@@ -5452,7 +5681,7 @@ type SaveIncidentRequest struct {
 
 func (x *SaveIncidentRequest) Reset() {
 	*x = SaveIncidentRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[77]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5464,7 +5693,7 @@ func (x *SaveIncidentRequest) String() string {
 func (*SaveIncidentRequest) ProtoMessage() {}
 
 func (x *SaveIncidentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[77]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5477,7 +5706,7 @@ func (x *SaveIncidentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaveIncidentRequest.ProtoReflect.Descriptor instead.
 func (*SaveIncidentRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{77}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{80}
 }
 
 func (x *SaveIncidentRequest) GetId() int64 {
@@ -5500,7 +5729,7 @@ type SaveIncidentResponse struct {
 
 func (x *SaveIncidentResponse) Reset() {
 	*x = SaveIncidentResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[78]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5512,7 +5741,7 @@ func (x *SaveIncidentResponse) String() string {
 func (*SaveIncidentResponse) ProtoMessage() {}
 
 func (x *SaveIncidentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[78]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5525,7 +5754,7 @@ func (x *SaveIncidentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaveIncidentResponse.ProtoReflect.Descriptor instead.
 func (*SaveIncidentResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{78}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{81}
 }
 
 func (x *SaveIncidentResponse) GetName() string {
@@ -5553,7 +5782,7 @@ type ResolveIncidentRequest struct {
 
 func (x *ResolveIncidentRequest) Reset() {
 	*x = ResolveIncidentRequest{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[79]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5565,7 +5794,7 @@ func (x *ResolveIncidentRequest) String() string {
 func (*ResolveIncidentRequest) ProtoMessage() {}
 
 func (x *ResolveIncidentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[79]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5578,7 +5807,7 @@ func (x *ResolveIncidentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveIncidentRequest.ProtoReflect.Descriptor instead.
 func (*ResolveIncidentRequest) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{79}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{82}
 }
 
 func (x *ResolveIncidentRequest) GetId() int64 {
@@ -5599,7 +5828,7 @@ type ResolveIncidentResponse struct {
 
 func (x *ResolveIncidentResponse) Reset() {
 	*x = ResolveIncidentResponse{}
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[80]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5611,7 +5840,7 @@ func (x *ResolveIncidentResponse) String() string {
 func (*ResolveIncidentResponse) ProtoMessage() {}
 
 func (x *ResolveIncidentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[80]
+	mi := &file_mangrove_scraper_v1_scraper_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5624,7 +5853,7 @@ func (x *ResolveIncidentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveIncidentResponse.ProtoReflect.Descriptor instead.
 func (*ResolveIncidentResponse) Descriptor() ([]byte, []int) {
-	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{80}
+	return file_mangrove_scraper_v1_scraper_proto_rawDescGZIP(), []int{83}
 }
 
 func (x *ResolveIncidentResponse) GetResolved() bool {
@@ -5788,11 +6017,15 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\tsite_name\x18\x02 \x01(\tR\bsiteName\x12%\n" +
 	"\x0einterval_hours\x18\x03 \x01(\x05R\rintervalHours\x128\n" +
 	"\x18default_interval_seconds\x18\x04 \x01(\x01R\x16defaultIntervalSeconds\"\x14\n" +
-	"\x12GetSettingsRequest\"\x99\x01\n" +
+	"\x12GetSettingsRequest\"\xbc\x01\n" +
 	"\x13GetSettingsResponse\x12+\n" +
 	"\x11adaptive_interval\x18\x01 \x01(\bR\x10adaptiveInterval\x127\n" +
 	"\x05sites\x18\x02 \x03(\v2!.mangrove.scraper.v1.SiteSettingsR\x05sites\x12\x1c\n" +
-	"\tlanguages\x18\x03 \x03(\tR\tlanguages\",\n" +
+	"\tlanguages\x18\x03 \x03(\tR\tlanguages\x12!\n" +
+	"\fcanary_hours\x18\x04 \x01(\x05R\vcanaryHours\"0\n" +
+	"\x18SetCanaryIntervalRequest\x12\x14\n" +
+	"\x05hours\x18\x01 \x01(\x05R\x05hours\"\x1b\n" +
+	"\x19SetCanaryIntervalResponse\",\n" +
 	"\x1aSetAdaptiveIntervalRequest\x12\x0e\n" +
 	"\x02on\x18\x01 \x01(\bR\x02on\"\x1d\n" +
 	"\x1bSetAdaptiveIntervalResponse\"3\n" +
@@ -5818,7 +6051,7 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\arefused\x18\t \x01(\x05R\arefused\x12 \n" +
 	"\vunreachable\x18\n" +
 	" \x01(\x05R\vunreachable\x12!\n" +
-	"\fnew_chapters\x18\v \x01(\x05R\vnewChapters\"\xcf\x05\n" +
+	"\fnew_chapters\x18\v \x01(\x05R\vnewChapters\"\x84\x06\n" +
 	"\n" +
 	"LaneDetail\x12-\n" +
 	"\x04lane\x18\x01 \x01(\v2\x19.mangrove.scraper.v1.LaneR\x04lane\x12\x16\n" +
@@ -5840,8 +6073,22 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\x04jobs\x18\f \x01(\x05R\x04jobs\x12\x14\n" +
 	"\x05muted\x18\x0e \x01(\x05R\x05muted\x123\n" +
 	"\x13requests_per_minute\x18\x14 \x01(\x01H\x00R\x11requestsPerMinute\x88\x01\x01\x120\n" +
-	"\x14least_pacing_seconds\x18\x15 \x01(\x01R\x12leastPacingSecondsB\x16\n" +
-	"\x14_requests_per_minute\"(\n" +
+	"\x14least_pacing_seconds\x18\x15 \x01(\x01R\x12leastPacingSeconds\x123\n" +
+	"\x06canary\x18\x16 \x01(\v2\x1b.mangrove.scraper.v1.CanaryR\x06canaryB\x16\n" +
+	"\x14_requests_per_minute\"\x9b\x03\n" +
+	"\x06Canary\x12\x14\n" +
+	"\x05state\x18\x01 \x01(\tR\x05state\x12\x18\n" +
+	"\aoutcome\x18\x02 \x01(\tR\aoutcome\x120\n" +
+	"\x03key\x18\x03 \x01(\v2\x1e.mangrove.scraper.v1.SeriesKeyR\x03key\x12\x14\n" +
+	"\x05title\x18\x04 \x01(\tR\x05title\x121\n" +
+	"\x06ran_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x05ranAt\x123\n" +
+	"\agood_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x06goodAt\x12?\n" +
+	"\rfailing_since\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\ffailingSince\x123\n" +
+	"\anext_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\x06nextAt\x12\x1a\n" +
+	"\bevidence\x18\t \x01(\tR\bevidence\x12\x1f\n" +
+	"\vincident_id\x18\n" +
+	" \x01(\x03R\n" +
+	"incidentId\"(\n" +
 	"\x10ListLanesRequest\x12\x14\n" +
 	"\x05brief\x18\x01 \x01(\bR\x05brief\"\xcb\x01\n" +
 	"\x11ListLanesResponse\x125\n" +
@@ -6054,7 +6301,7 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\x16ResolveIncidentRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\"5\n" +
 	"\x17ResolveIncidentResponse\x12\x1a\n" +
-	"\bresolved\x18\x01 \x01(\bR\bresolved2\xea\x16\n" +
+	"\bresolved\x18\x01 \x01(\bR\bresolved2\xde\x17\n" +
 	"\x0eScraperService\x12Z\n" +
 	"\tGetStatus\x12%.mangrove.scraper.v1.GetStatusRequest\x1a&.mangrove.scraper.v1.GetStatusResponse\x12]\n" +
 	"\n" +
@@ -6076,7 +6323,8 @@ const file_mangrove_scraper_v1_scraper_proto_rawDesc = "" +
 	"\bSetMuted\x12$.mangrove.scraper.v1.SetMutedRequest\x1a%.mangrove.scraper.v1.SetMutedResponse\x12`\n" +
 	"\vGetSettings\x12'.mangrove.scraper.v1.GetSettingsRequest\x1a(.mangrove.scraper.v1.GetSettingsResponse\x12x\n" +
 	"\x13SetAdaptiveInterval\x12/.mangrove.scraper.v1.SetAdaptiveIntervalRequest\x1a0.mangrove.scraper.v1.SetAdaptiveIntervalResponse\x12l\n" +
-	"\x0fSetPollInterval\x12+.mangrove.scraper.v1.SetPollIntervalRequest\x1a,.mangrove.scraper.v1.SetPollIntervalResponse\x12c\n" +
+	"\x0fSetPollInterval\x12+.mangrove.scraper.v1.SetPollIntervalRequest\x1a,.mangrove.scraper.v1.SetPollIntervalResponse\x12r\n" +
+	"\x11SetCanaryInterval\x12-.mangrove.scraper.v1.SetCanaryIntervalRequest\x1a..mangrove.scraper.v1.SetCanaryIntervalResponse\x12c\n" +
 	"\fSetLanguages\x12(.mangrove.scraper.v1.SetLanguagesRequest\x1a).mangrove.scraper.v1.SetLanguagesResponse\x12Z\n" +
 	"\tListLanes\x12%.mangrove.scraper.v1.ListLanesRequest\x1a&.mangrove.scraper.v1.ListLanesResponse\x12]\n" +
 	"\n" +
@@ -6104,7 +6352,7 @@ func file_mangrove_scraper_v1_scraper_proto_rawDescGZIP() []byte {
 	return file_mangrove_scraper_v1_scraper_proto_rawDescData
 }
 
-var file_mangrove_scraper_v1_scraper_proto_msgTypes = make([]protoimpl.MessageInfo, 81)
+var file_mangrove_scraper_v1_scraper_proto_msgTypes = make([]protoimpl.MessageInfo, 84)
 var file_mangrove_scraper_v1_scraper_proto_goTypes = []any{
 	(*SeriesKey)(nil),                   // 0: mangrove.scraper.v1.SeriesKey
 	(*Series)(nil),                      // 1: mangrove.scraper.v1.Series
@@ -6131,84 +6379,87 @@ var file_mangrove_scraper_v1_scraper_proto_goTypes = []any{
 	(*SiteSettings)(nil),                // 22: mangrove.scraper.v1.SiteSettings
 	(*GetSettingsRequest)(nil),          // 23: mangrove.scraper.v1.GetSettingsRequest
 	(*GetSettingsResponse)(nil),         // 24: mangrove.scraper.v1.GetSettingsResponse
-	(*SetAdaptiveIntervalRequest)(nil),  // 25: mangrove.scraper.v1.SetAdaptiveIntervalRequest
-	(*SetAdaptiveIntervalResponse)(nil), // 26: mangrove.scraper.v1.SetAdaptiveIntervalResponse
-	(*SetLanguagesRequest)(nil),         // 27: mangrove.scraper.v1.SetLanguagesRequest
-	(*SetLanguagesResponse)(nil),        // 28: mangrove.scraper.v1.SetLanguagesResponse
-	(*SetPollIntervalRequest)(nil),      // 29: mangrove.scraper.v1.SetPollIntervalRequest
-	(*SetPollIntervalResponse)(nil),     // 30: mangrove.scraper.v1.SetPollIntervalResponse
-	(*Pass)(nil),                        // 31: mangrove.scraper.v1.Pass
-	(*LaneDetail)(nil),                  // 32: mangrove.scraper.v1.LaneDetail
-	(*ListLanesRequest)(nil),            // 33: mangrove.scraper.v1.ListLanesRequest
-	(*ListLanesResponse)(nil),           // 34: mangrove.scraper.v1.ListLanesResponse
-	(*UnreadDescription)(nil),           // 35: mangrove.scraper.v1.UnreadDescription
-	(*DescriptionProblem)(nil),          // 36: mangrove.scraper.v1.DescriptionProblem
-	(*ResumeSiteRequest)(nil),           // 37: mangrove.scraper.v1.ResumeSiteRequest
-	(*ResumeSiteResponse)(nil),          // 38: mangrove.scraper.v1.ResumeSiteResponse
-	(*PauseSiteRequest)(nil),            // 39: mangrove.scraper.v1.PauseSiteRequest
-	(*PauseSiteResponse)(nil),           // 40: mangrove.scraper.v1.PauseSiteResponse
-	(*ListNewChaptersRequest)(nil),      // 41: mangrove.scraper.v1.ListNewChaptersRequest
-	(*NewChapter)(nil),                  // 42: mangrove.scraper.v1.NewChapter
-	(*ListNewChaptersResponse)(nil),     // 43: mangrove.scraper.v1.ListNewChaptersResponse
-	(*GetStatusRequest)(nil),            // 44: mangrove.scraper.v1.GetStatusRequest
-	(*GetStatusResponse)(nil),           // 45: mangrove.scraper.v1.GetStatusResponse
-	(*LibraryState)(nil),                // 46: mangrove.scraper.v1.LibraryState
-	(*GetLibraryRequest)(nil),           // 47: mangrove.scraper.v1.GetLibraryRequest
-	(*GetLibraryResponse)(nil),          // 48: mangrove.scraper.v1.GetLibraryResponse
-	(*ListSeriesRequest)(nil),           // 49: mangrove.scraper.v1.ListSeriesRequest
-	(*ListSeriesResponse)(nil),          // 50: mangrove.scraper.v1.ListSeriesResponse
-	(*GetSeriesRequest)(nil),            // 51: mangrove.scraper.v1.GetSeriesRequest
-	(*GetSeriesResponse)(nil),           // 52: mangrove.scraper.v1.GetSeriesResponse
-	(*WatchSeriesRequest)(nil),          // 53: mangrove.scraper.v1.WatchSeriesRequest
-	(*WatchSeriesResponse)(nil),         // 54: mangrove.scraper.v1.WatchSeriesResponse
-	(*GetCoverRequest)(nil),             // 55: mangrove.scraper.v1.GetCoverRequest
-	(*GetCoverResponse)(nil),            // 56: mangrove.scraper.v1.GetCoverResponse
-	(*Follow)(nil),                      // 57: mangrove.scraper.v1.Follow
-	(*ApplyFollowsRequest)(nil),         // 58: mangrove.scraper.v1.ApplyFollowsRequest
-	(*ApplyFollowsResponse)(nil),        // 59: mangrove.scraper.v1.ApplyFollowsResponse
-	(*RequestPollRequest)(nil),          // 60: mangrove.scraper.v1.RequestPollRequest
-	(*RequestPollResponse)(nil),         // 61: mangrove.scraper.v1.RequestPollResponse
-	(*LibraryChange)(nil),               // 62: mangrove.scraper.v1.LibraryChange
-	(*ListLibraryChangesRequest)(nil),   // 63: mangrove.scraper.v1.ListLibraryChangesRequest
-	(*ListLibraryChangesResponse)(nil),  // 64: mangrove.scraper.v1.ListLibraryChangesResponse
-	(*ReportFileRequest)(nil),           // 65: mangrove.scraper.v1.ReportFileRequest
-	(*ReportFileResponse)(nil),          // 66: mangrove.scraper.v1.ReportFileResponse
-	(*WatchLibraryRequest)(nil),         // 67: mangrove.scraper.v1.WatchLibraryRequest
-	(*WatchLibraryResponse)(nil),        // 68: mangrove.scraper.v1.WatchLibraryResponse
-	(*Incident)(nil),                    // 69: mangrove.scraper.v1.Incident
-	(*Decision)(nil),                    // 70: mangrove.scraper.v1.Decision
-	(*Evidence)(nil),                    // 71: mangrove.scraper.v1.Evidence
-	(*Header)(nil),                      // 72: mangrove.scraper.v1.Header
-	(*ListIncidentsRequest)(nil),        // 73: mangrove.scraper.v1.ListIncidentsRequest
-	(*ListIncidentsResponse)(nil),       // 74: mangrove.scraper.v1.ListIncidentsResponse
-	(*GetIncidentRequest)(nil),          // 75: mangrove.scraper.v1.GetIncidentRequest
-	(*GetIncidentResponse)(nil),         // 76: mangrove.scraper.v1.GetIncidentResponse
-	(*SaveIncidentRequest)(nil),         // 77: mangrove.scraper.v1.SaveIncidentRequest
-	(*SaveIncidentResponse)(nil),        // 78: mangrove.scraper.v1.SaveIncidentResponse
-	(*ResolveIncidentRequest)(nil),      // 79: mangrove.scraper.v1.ResolveIncidentRequest
-	(*ResolveIncidentResponse)(nil),     // 80: mangrove.scraper.v1.ResolveIncidentResponse
-	(*timestamppb.Timestamp)(nil),       // 81: google.protobuf.Timestamp
+	(*SetCanaryIntervalRequest)(nil),    // 25: mangrove.scraper.v1.SetCanaryIntervalRequest
+	(*SetCanaryIntervalResponse)(nil),   // 26: mangrove.scraper.v1.SetCanaryIntervalResponse
+	(*SetAdaptiveIntervalRequest)(nil),  // 27: mangrove.scraper.v1.SetAdaptiveIntervalRequest
+	(*SetAdaptiveIntervalResponse)(nil), // 28: mangrove.scraper.v1.SetAdaptiveIntervalResponse
+	(*SetLanguagesRequest)(nil),         // 29: mangrove.scraper.v1.SetLanguagesRequest
+	(*SetLanguagesResponse)(nil),        // 30: mangrove.scraper.v1.SetLanguagesResponse
+	(*SetPollIntervalRequest)(nil),      // 31: mangrove.scraper.v1.SetPollIntervalRequest
+	(*SetPollIntervalResponse)(nil),     // 32: mangrove.scraper.v1.SetPollIntervalResponse
+	(*Pass)(nil),                        // 33: mangrove.scraper.v1.Pass
+	(*LaneDetail)(nil),                  // 34: mangrove.scraper.v1.LaneDetail
+	(*Canary)(nil),                      // 35: mangrove.scraper.v1.Canary
+	(*ListLanesRequest)(nil),            // 36: mangrove.scraper.v1.ListLanesRequest
+	(*ListLanesResponse)(nil),           // 37: mangrove.scraper.v1.ListLanesResponse
+	(*UnreadDescription)(nil),           // 38: mangrove.scraper.v1.UnreadDescription
+	(*DescriptionProblem)(nil),          // 39: mangrove.scraper.v1.DescriptionProblem
+	(*ResumeSiteRequest)(nil),           // 40: mangrove.scraper.v1.ResumeSiteRequest
+	(*ResumeSiteResponse)(nil),          // 41: mangrove.scraper.v1.ResumeSiteResponse
+	(*PauseSiteRequest)(nil),            // 42: mangrove.scraper.v1.PauseSiteRequest
+	(*PauseSiteResponse)(nil),           // 43: mangrove.scraper.v1.PauseSiteResponse
+	(*ListNewChaptersRequest)(nil),      // 44: mangrove.scraper.v1.ListNewChaptersRequest
+	(*NewChapter)(nil),                  // 45: mangrove.scraper.v1.NewChapter
+	(*ListNewChaptersResponse)(nil),     // 46: mangrove.scraper.v1.ListNewChaptersResponse
+	(*GetStatusRequest)(nil),            // 47: mangrove.scraper.v1.GetStatusRequest
+	(*GetStatusResponse)(nil),           // 48: mangrove.scraper.v1.GetStatusResponse
+	(*LibraryState)(nil),                // 49: mangrove.scraper.v1.LibraryState
+	(*GetLibraryRequest)(nil),           // 50: mangrove.scraper.v1.GetLibraryRequest
+	(*GetLibraryResponse)(nil),          // 51: mangrove.scraper.v1.GetLibraryResponse
+	(*ListSeriesRequest)(nil),           // 52: mangrove.scraper.v1.ListSeriesRequest
+	(*ListSeriesResponse)(nil),          // 53: mangrove.scraper.v1.ListSeriesResponse
+	(*GetSeriesRequest)(nil),            // 54: mangrove.scraper.v1.GetSeriesRequest
+	(*GetSeriesResponse)(nil),           // 55: mangrove.scraper.v1.GetSeriesResponse
+	(*WatchSeriesRequest)(nil),          // 56: mangrove.scraper.v1.WatchSeriesRequest
+	(*WatchSeriesResponse)(nil),         // 57: mangrove.scraper.v1.WatchSeriesResponse
+	(*GetCoverRequest)(nil),             // 58: mangrove.scraper.v1.GetCoverRequest
+	(*GetCoverResponse)(nil),            // 59: mangrove.scraper.v1.GetCoverResponse
+	(*Follow)(nil),                      // 60: mangrove.scraper.v1.Follow
+	(*ApplyFollowsRequest)(nil),         // 61: mangrove.scraper.v1.ApplyFollowsRequest
+	(*ApplyFollowsResponse)(nil),        // 62: mangrove.scraper.v1.ApplyFollowsResponse
+	(*RequestPollRequest)(nil),          // 63: mangrove.scraper.v1.RequestPollRequest
+	(*RequestPollResponse)(nil),         // 64: mangrove.scraper.v1.RequestPollResponse
+	(*LibraryChange)(nil),               // 65: mangrove.scraper.v1.LibraryChange
+	(*ListLibraryChangesRequest)(nil),   // 66: mangrove.scraper.v1.ListLibraryChangesRequest
+	(*ListLibraryChangesResponse)(nil),  // 67: mangrove.scraper.v1.ListLibraryChangesResponse
+	(*ReportFileRequest)(nil),           // 68: mangrove.scraper.v1.ReportFileRequest
+	(*ReportFileResponse)(nil),          // 69: mangrove.scraper.v1.ReportFileResponse
+	(*WatchLibraryRequest)(nil),         // 70: mangrove.scraper.v1.WatchLibraryRequest
+	(*WatchLibraryResponse)(nil),        // 71: mangrove.scraper.v1.WatchLibraryResponse
+	(*Incident)(nil),                    // 72: mangrove.scraper.v1.Incident
+	(*Decision)(nil),                    // 73: mangrove.scraper.v1.Decision
+	(*Evidence)(nil),                    // 74: mangrove.scraper.v1.Evidence
+	(*Header)(nil),                      // 75: mangrove.scraper.v1.Header
+	(*ListIncidentsRequest)(nil),        // 76: mangrove.scraper.v1.ListIncidentsRequest
+	(*ListIncidentsResponse)(nil),       // 77: mangrove.scraper.v1.ListIncidentsResponse
+	(*GetIncidentRequest)(nil),          // 78: mangrove.scraper.v1.GetIncidentRequest
+	(*GetIncidentResponse)(nil),         // 79: mangrove.scraper.v1.GetIncidentResponse
+	(*SaveIncidentRequest)(nil),         // 80: mangrove.scraper.v1.SaveIncidentRequest
+	(*SaveIncidentResponse)(nil),        // 81: mangrove.scraper.v1.SaveIncidentResponse
+	(*ResolveIncidentRequest)(nil),      // 82: mangrove.scraper.v1.ResolveIncidentRequest
+	(*ResolveIncidentResponse)(nil),     // 83: mangrove.scraper.v1.ResolveIncidentResponse
+	(*timestamppb.Timestamp)(nil),       // 84: google.protobuf.Timestamp
 }
 var file_mangrove_scraper_v1_scraper_proto_depIdxs = []int32{
 	0,   // 0: mangrove.scraper.v1.Series.key:type_name -> mangrove.scraper.v1.SeriesKey
-	81,  // 1: mangrove.scraper.v1.Chapter.published_at:type_name -> google.protobuf.Timestamp
-	81,  // 2: mangrove.scraper.v1.Chapter.first_seen_at:type_name -> google.protobuf.Timestamp
-	81,  // 3: mangrove.scraper.v1.Chapter.gone_since:type_name -> google.protobuf.Timestamp
-	81,  // 4: mangrove.scraper.v1.Failure.failing_since:type_name -> google.protobuf.Timestamp
-	81,  // 5: mangrove.scraper.v1.Job.retry_at:type_name -> google.protobuf.Timestamp
-	81,  // 6: mangrove.scraper.v1.Job.changed_at:type_name -> google.protobuf.Timestamp
-	81,  // 7: mangrove.scraper.v1.Lane.circuit_since:type_name -> google.protobuf.Timestamp
-	81,  // 8: mangrove.scraper.v1.Lane.circuit_until:type_name -> google.protobuf.Timestamp
-	81,  // 9: mangrove.scraper.v1.Lane.trouble_since:type_name -> google.protobuf.Timestamp
+	84,  // 1: mangrove.scraper.v1.Chapter.published_at:type_name -> google.protobuf.Timestamp
+	84,  // 2: mangrove.scraper.v1.Chapter.first_seen_at:type_name -> google.protobuf.Timestamp
+	84,  // 3: mangrove.scraper.v1.Chapter.gone_since:type_name -> google.protobuf.Timestamp
+	84,  // 4: mangrove.scraper.v1.Failure.failing_since:type_name -> google.protobuf.Timestamp
+	84,  // 5: mangrove.scraper.v1.Job.retry_at:type_name -> google.protobuf.Timestamp
+	84,  // 6: mangrove.scraper.v1.Job.changed_at:type_name -> google.protobuf.Timestamp
+	84,  // 7: mangrove.scraper.v1.Lane.circuit_since:type_name -> google.protobuf.Timestamp
+	84,  // 8: mangrove.scraper.v1.Lane.circuit_until:type_name -> google.protobuf.Timestamp
+	84,  // 9: mangrove.scraper.v1.Lane.trouble_since:type_name -> google.protobuf.Timestamp
 	1,   // 10: mangrove.scraper.v1.SeriesState.series:type_name -> mangrove.scraper.v1.Series
 	2,   // 11: mangrove.scraper.v1.SeriesState.chapters:type_name -> mangrove.scraper.v1.Chapter
 	3,   // 12: mangrove.scraper.v1.SeriesState.failure:type_name -> mangrove.scraper.v1.Failure
 	4,   // 13: mangrove.scraper.v1.SeriesState.job:type_name -> mangrove.scraper.v1.Job
 	5,   // 14: mangrove.scraper.v1.SeriesState.lane:type_name -> mangrove.scraper.v1.Lane
-	81,  // 15: mangrove.scraper.v1.SeriesState.last_good_read:type_name -> google.protobuf.Timestamp
-	81,  // 16: mangrove.scraper.v1.SeriesState.next_poll_at:type_name -> google.protobuf.Timestamp
-	81,  // 17: mangrove.scraper.v1.SeriesState.forced_poll_at:type_name -> google.protobuf.Timestamp
-	81,  // 18: mangrove.scraper.v1.SeriesState.moved_at:type_name -> google.protobuf.Timestamp
+	84,  // 15: mangrove.scraper.v1.SeriesState.last_good_read:type_name -> google.protobuf.Timestamp
+	84,  // 16: mangrove.scraper.v1.SeriesState.next_poll_at:type_name -> google.protobuf.Timestamp
+	84,  // 17: mangrove.scraper.v1.SeriesState.forced_poll_at:type_name -> google.protobuf.Timestamp
+	84,  // 18: mangrove.scraper.v1.SeriesState.moved_at:type_name -> google.protobuf.Timestamp
 	0,   // 19: mangrove.scraper.v1.RecogniseAddressResponse.key:type_name -> mangrove.scraper.v1.SeriesKey
 	1,   // 20: mangrove.scraper.v1.RecogniseAddressResponse.known:type_name -> mangrove.scraper.v1.Series
 	1,   // 21: mangrove.scraper.v1.SearchSiteResponse.series:type_name -> mangrove.scraper.v1.Series
@@ -6217,133 +6468,141 @@ var file_mangrove_scraper_v1_scraper_proto_depIdxs = []int32{
 	0,   // 24: mangrove.scraper.v1.Move.from:type_name -> mangrove.scraper.v1.SeriesKey
 	0,   // 25: mangrove.scraper.v1.Move.to:type_name -> mangrove.scraper.v1.SeriesKey
 	0,   // 26: mangrove.scraper.v1.RequestPollsRequest.keys:type_name -> mangrove.scraper.v1.SeriesKey
-	81,  // 27: mangrove.scraper.v1.ListWorklistRequest.failing_before:type_name -> google.protobuf.Timestamp
+	84,  // 27: mangrove.scraper.v1.ListWorklistRequest.failing_before:type_name -> google.protobuf.Timestamp
 	1,   // 28: mangrove.scraper.v1.WorklistItem.series:type_name -> mangrove.scraper.v1.Series
 	3,   // 29: mangrove.scraper.v1.WorklistItem.failure:type_name -> mangrove.scraper.v1.Failure
-	81,  // 30: mangrove.scraper.v1.WorklistItem.last_good_read:type_name -> google.protobuf.Timestamp
-	81,  // 31: mangrove.scraper.v1.WorklistItem.next_poll_at:type_name -> google.protobuf.Timestamp
-	81,  // 32: mangrove.scraper.v1.WorklistItem.forced_poll_at:type_name -> google.protobuf.Timestamp
-	81,  // 33: mangrove.scraper.v1.WorklistItem.muted_at:type_name -> google.protobuf.Timestamp
+	84,  // 30: mangrove.scraper.v1.WorklistItem.last_good_read:type_name -> google.protobuf.Timestamp
+	84,  // 31: mangrove.scraper.v1.WorklistItem.next_poll_at:type_name -> google.protobuf.Timestamp
+	84,  // 32: mangrove.scraper.v1.WorklistItem.forced_poll_at:type_name -> google.protobuf.Timestamp
+	84,  // 33: mangrove.scraper.v1.WorklistItem.muted_at:type_name -> google.protobuf.Timestamp
 	17,  // 34: mangrove.scraper.v1.ListWorklistResponse.items:type_name -> mangrove.scraper.v1.WorklistItem
 	18,  // 35: mangrove.scraper.v1.ListWorklistResponse.counts:type_name -> mangrove.scraper.v1.OutcomeCount
 	5,   // 36: mangrove.scraper.v1.ListWorklistResponse.lanes:type_name -> mangrove.scraper.v1.Lane
-	81,  // 37: mangrove.scraper.v1.ListWorklistResponse.counting_since:type_name -> google.protobuf.Timestamp
+	84,  // 37: mangrove.scraper.v1.ListWorklistResponse.counting_since:type_name -> google.protobuf.Timestamp
 	0,   // 38: mangrove.scraper.v1.SetMutedRequest.keys:type_name -> mangrove.scraper.v1.SeriesKey
 	22,  // 39: mangrove.scraper.v1.GetSettingsResponse.sites:type_name -> mangrove.scraper.v1.SiteSettings
-	81,  // 40: mangrove.scraper.v1.Pass.started_at:type_name -> google.protobuf.Timestamp
-	81,  // 41: mangrove.scraper.v1.Pass.ended_at:type_name -> google.protobuf.Timestamp
+	84,  // 40: mangrove.scraper.v1.Pass.started_at:type_name -> google.protobuf.Timestamp
+	84,  // 41: mangrove.scraper.v1.Pass.ended_at:type_name -> google.protobuf.Timestamp
 	5,   // 42: mangrove.scraper.v1.LaneDetail.lane:type_name -> mangrove.scraper.v1.Lane
-	81,  // 43: mangrove.scraper.v1.LaneDetail.next_due_at:type_name -> google.protobuf.Timestamp
-	81,  // 44: mangrove.scraper.v1.LaneDetail.last_good_read:type_name -> google.protobuf.Timestamp
-	31,  // 45: mangrove.scraper.v1.LaneDetail.passes:type_name -> mangrove.scraper.v1.Pass
-	81,  // 46: mangrove.scraper.v1.LaneDetail.counting_since:type_name -> google.protobuf.Timestamp
-	81,  // 47: mangrove.scraper.v1.LaneDetail.retry_after:type_name -> google.protobuf.Timestamp
-	32,  // 48: mangrove.scraper.v1.ListLanesResponse.lanes:type_name -> mangrove.scraper.v1.LaneDetail
-	81,  // 49: mangrove.scraper.v1.ListLanesResponse.pruned_before:type_name -> google.protobuf.Timestamp
-	35,  // 50: mangrove.scraper.v1.ListLanesResponse.unread:type_name -> mangrove.scraper.v1.UnreadDescription
-	36,  // 51: mangrove.scraper.v1.UnreadDescription.problems:type_name -> mangrove.scraper.v1.DescriptionProblem
-	81,  // 52: mangrove.scraper.v1.ResumeSiteResponse.asked_for_quiet_until:type_name -> google.protobuf.Timestamp
-	1,   // 53: mangrove.scraper.v1.NewChapter.series:type_name -> mangrove.scraper.v1.Series
-	2,   // 54: mangrove.scraper.v1.NewChapter.chapter:type_name -> mangrove.scraper.v1.Chapter
-	81,  // 55: mangrove.scraper.v1.NewChapter.announced_at:type_name -> google.protobuf.Timestamp
-	42,  // 56: mangrove.scraper.v1.ListNewChaptersResponse.chapters:type_name -> mangrove.scraper.v1.NewChapter
-	81,  // 57: mangrove.scraper.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
-	5,   // 58: mangrove.scraper.v1.GetStatusResponse.lanes:type_name -> mangrove.scraper.v1.Lane
-	46,  // 59: mangrove.scraper.v1.GetStatusResponse.library:type_name -> mangrove.scraper.v1.LibraryState
-	81,  // 60: mangrove.scraper.v1.LibraryState.looked_at:type_name -> google.protobuf.Timestamp
-	81,  // 61: mangrove.scraper.v1.LibraryState.again_at:type_name -> google.protobuf.Timestamp
-	46,  // 62: mangrove.scraper.v1.GetLibraryResponse.library:type_name -> mangrove.scraper.v1.LibraryState
-	1,   // 63: mangrove.scraper.v1.ListSeriesResponse.series:type_name -> mangrove.scraper.v1.Series
-	0,   // 64: mangrove.scraper.v1.GetSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	6,   // 65: mangrove.scraper.v1.GetSeriesResponse.state:type_name -> mangrove.scraper.v1.SeriesState
-	0,   // 66: mangrove.scraper.v1.WatchSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	6,   // 67: mangrove.scraper.v1.WatchSeriesResponse.state:type_name -> mangrove.scraper.v1.SeriesState
-	0,   // 68: mangrove.scraper.v1.GetCoverRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	0,   // 69: mangrove.scraper.v1.Follow.key:type_name -> mangrove.scraper.v1.SeriesKey
-	57,  // 70: mangrove.scraper.v1.ApplyFollowsRequest.follows:type_name -> mangrove.scraper.v1.Follow
-	0,   // 71: mangrove.scraper.v1.ApplyFollowsRequest.unfollowed:type_name -> mangrove.scraper.v1.SeriesKey
-	0,   // 72: mangrove.scraper.v1.ApplyFollowsResponse.unknown:type_name -> mangrove.scraper.v1.SeriesKey
-	13,  // 73: mangrove.scraper.v1.ApplyFollowsResponse.moved:type_name -> mangrove.scraper.v1.Move
-	0,   // 74: mangrove.scraper.v1.RequestPollRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
-	81,  // 75: mangrove.scraper.v1.RequestPollResponse.requested_at:type_name -> google.protobuf.Timestamp
-	0,   // 76: mangrove.scraper.v1.LibraryChange.key:type_name -> mangrove.scraper.v1.SeriesKey
-	2,   // 77: mangrove.scraper.v1.LibraryChange.chapter:type_name -> mangrove.scraper.v1.Chapter
-	81,  // 78: mangrove.scraper.v1.LibraryChange.published_at:type_name -> google.protobuf.Timestamp
-	1,   // 79: mangrove.scraper.v1.LibraryChange.series:type_name -> mangrove.scraper.v1.Series
-	62,  // 80: mangrove.scraper.v1.ListLibraryChangesResponse.changes:type_name -> mangrove.scraper.v1.LibraryChange
-	0,   // 81: mangrove.scraper.v1.Incident.key:type_name -> mangrove.scraper.v1.SeriesKey
-	70,  // 82: mangrove.scraper.v1.Incident.decided:type_name -> mangrove.scraper.v1.Decision
-	81,  // 83: mangrove.scraper.v1.Incident.at:type_name -> google.protobuf.Timestamp
-	81,  // 84: mangrove.scraper.v1.Incident.last_at:type_name -> google.protobuf.Timestamp
-	81,  // 85: mangrove.scraper.v1.Incident.resolved_at:type_name -> google.protobuf.Timestamp
-	81,  // 86: mangrove.scraper.v1.Decision.at:type_name -> google.protobuf.Timestamp
-	72,  // 87: mangrove.scraper.v1.Evidence.headers:type_name -> mangrove.scraper.v1.Header
-	69,  // 88: mangrove.scraper.v1.ListIncidentsResponse.incidents:type_name -> mangrove.scraper.v1.Incident
-	69,  // 89: mangrove.scraper.v1.GetIncidentResponse.incident:type_name -> mangrove.scraper.v1.Incident
-	71,  // 90: mangrove.scraper.v1.GetIncidentResponse.evidence:type_name -> mangrove.scraper.v1.Evidence
-	44,  // 91: mangrove.scraper.v1.ScraperService.GetStatus:input_type -> mangrove.scraper.v1.GetStatusRequest
-	47,  // 92: mangrove.scraper.v1.ScraperService.GetLibrary:input_type -> mangrove.scraper.v1.GetLibraryRequest
-	49,  // 93: mangrove.scraper.v1.ScraperService.ListSeries:input_type -> mangrove.scraper.v1.ListSeriesRequest
-	51,  // 94: mangrove.scraper.v1.ScraperService.GetSeries:input_type -> mangrove.scraper.v1.GetSeriesRequest
-	53,  // 95: mangrove.scraper.v1.ScraperService.WatchSeries:input_type -> mangrove.scraper.v1.WatchSeriesRequest
-	55,  // 96: mangrove.scraper.v1.ScraperService.GetCover:input_type -> mangrove.scraper.v1.GetCoverRequest
-	58,  // 97: mangrove.scraper.v1.ScraperService.ApplyFollows:input_type -> mangrove.scraper.v1.ApplyFollowsRequest
-	60,  // 98: mangrove.scraper.v1.ScraperService.RequestPoll:input_type -> mangrove.scraper.v1.RequestPollRequest
-	14,  // 99: mangrove.scraper.v1.ScraperService.RequestPolls:input_type -> mangrove.scraper.v1.RequestPollsRequest
-	7,   // 100: mangrove.scraper.v1.ScraperService.RecogniseAddress:input_type -> mangrove.scraper.v1.RecogniseAddressRequest
-	9,   // 101: mangrove.scraper.v1.ScraperService.SearchSite:input_type -> mangrove.scraper.v1.SearchSiteRequest
-	11,  // 102: mangrove.scraper.v1.ScraperService.MoveSeries:input_type -> mangrove.scraper.v1.MoveSeriesRequest
-	16,  // 103: mangrove.scraper.v1.ScraperService.ListWorklist:input_type -> mangrove.scraper.v1.ListWorklistRequest
-	20,  // 104: mangrove.scraper.v1.ScraperService.SetMuted:input_type -> mangrove.scraper.v1.SetMutedRequest
-	23,  // 105: mangrove.scraper.v1.ScraperService.GetSettings:input_type -> mangrove.scraper.v1.GetSettingsRequest
-	25,  // 106: mangrove.scraper.v1.ScraperService.SetAdaptiveInterval:input_type -> mangrove.scraper.v1.SetAdaptiveIntervalRequest
-	29,  // 107: mangrove.scraper.v1.ScraperService.SetPollInterval:input_type -> mangrove.scraper.v1.SetPollIntervalRequest
-	27,  // 108: mangrove.scraper.v1.ScraperService.SetLanguages:input_type -> mangrove.scraper.v1.SetLanguagesRequest
-	33,  // 109: mangrove.scraper.v1.ScraperService.ListLanes:input_type -> mangrove.scraper.v1.ListLanesRequest
-	37,  // 110: mangrove.scraper.v1.ScraperService.ResumeSite:input_type -> mangrove.scraper.v1.ResumeSiteRequest
-	39,  // 111: mangrove.scraper.v1.ScraperService.PauseSite:input_type -> mangrove.scraper.v1.PauseSiteRequest
-	41,  // 112: mangrove.scraper.v1.ScraperService.ListNewChapters:input_type -> mangrove.scraper.v1.ListNewChaptersRequest
-	63,  // 113: mangrove.scraper.v1.ScraperService.ListLibraryChanges:input_type -> mangrove.scraper.v1.ListLibraryChangesRequest
-	67,  // 114: mangrove.scraper.v1.ScraperService.WatchLibrary:input_type -> mangrove.scraper.v1.WatchLibraryRequest
-	65,  // 115: mangrove.scraper.v1.ScraperService.ReportFile:input_type -> mangrove.scraper.v1.ReportFileRequest
-	73,  // 116: mangrove.scraper.v1.ScraperService.ListIncidents:input_type -> mangrove.scraper.v1.ListIncidentsRequest
-	75,  // 117: mangrove.scraper.v1.ScraperService.GetIncident:input_type -> mangrove.scraper.v1.GetIncidentRequest
-	77,  // 118: mangrove.scraper.v1.ScraperService.SaveIncident:input_type -> mangrove.scraper.v1.SaveIncidentRequest
-	79,  // 119: mangrove.scraper.v1.ScraperService.ResolveIncident:input_type -> mangrove.scraper.v1.ResolveIncidentRequest
-	45,  // 120: mangrove.scraper.v1.ScraperService.GetStatus:output_type -> mangrove.scraper.v1.GetStatusResponse
-	48,  // 121: mangrove.scraper.v1.ScraperService.GetLibrary:output_type -> mangrove.scraper.v1.GetLibraryResponse
-	50,  // 122: mangrove.scraper.v1.ScraperService.ListSeries:output_type -> mangrove.scraper.v1.ListSeriesResponse
-	52,  // 123: mangrove.scraper.v1.ScraperService.GetSeries:output_type -> mangrove.scraper.v1.GetSeriesResponse
-	54,  // 124: mangrove.scraper.v1.ScraperService.WatchSeries:output_type -> mangrove.scraper.v1.WatchSeriesResponse
-	56,  // 125: mangrove.scraper.v1.ScraperService.GetCover:output_type -> mangrove.scraper.v1.GetCoverResponse
-	59,  // 126: mangrove.scraper.v1.ScraperService.ApplyFollows:output_type -> mangrove.scraper.v1.ApplyFollowsResponse
-	61,  // 127: mangrove.scraper.v1.ScraperService.RequestPoll:output_type -> mangrove.scraper.v1.RequestPollResponse
-	15,  // 128: mangrove.scraper.v1.ScraperService.RequestPolls:output_type -> mangrove.scraper.v1.RequestPollsResponse
-	8,   // 129: mangrove.scraper.v1.ScraperService.RecogniseAddress:output_type -> mangrove.scraper.v1.RecogniseAddressResponse
-	10,  // 130: mangrove.scraper.v1.ScraperService.SearchSite:output_type -> mangrove.scraper.v1.SearchSiteResponse
-	12,  // 131: mangrove.scraper.v1.ScraperService.MoveSeries:output_type -> mangrove.scraper.v1.MoveSeriesResponse
-	19,  // 132: mangrove.scraper.v1.ScraperService.ListWorklist:output_type -> mangrove.scraper.v1.ListWorklistResponse
-	21,  // 133: mangrove.scraper.v1.ScraperService.SetMuted:output_type -> mangrove.scraper.v1.SetMutedResponse
-	24,  // 134: mangrove.scraper.v1.ScraperService.GetSettings:output_type -> mangrove.scraper.v1.GetSettingsResponse
-	26,  // 135: mangrove.scraper.v1.ScraperService.SetAdaptiveInterval:output_type -> mangrove.scraper.v1.SetAdaptiveIntervalResponse
-	30,  // 136: mangrove.scraper.v1.ScraperService.SetPollInterval:output_type -> mangrove.scraper.v1.SetPollIntervalResponse
-	28,  // 137: mangrove.scraper.v1.ScraperService.SetLanguages:output_type -> mangrove.scraper.v1.SetLanguagesResponse
-	34,  // 138: mangrove.scraper.v1.ScraperService.ListLanes:output_type -> mangrove.scraper.v1.ListLanesResponse
-	38,  // 139: mangrove.scraper.v1.ScraperService.ResumeSite:output_type -> mangrove.scraper.v1.ResumeSiteResponse
-	40,  // 140: mangrove.scraper.v1.ScraperService.PauseSite:output_type -> mangrove.scraper.v1.PauseSiteResponse
-	43,  // 141: mangrove.scraper.v1.ScraperService.ListNewChapters:output_type -> mangrove.scraper.v1.ListNewChaptersResponse
-	64,  // 142: mangrove.scraper.v1.ScraperService.ListLibraryChanges:output_type -> mangrove.scraper.v1.ListLibraryChangesResponse
-	68,  // 143: mangrove.scraper.v1.ScraperService.WatchLibrary:output_type -> mangrove.scraper.v1.WatchLibraryResponse
-	66,  // 144: mangrove.scraper.v1.ScraperService.ReportFile:output_type -> mangrove.scraper.v1.ReportFileResponse
-	74,  // 145: mangrove.scraper.v1.ScraperService.ListIncidents:output_type -> mangrove.scraper.v1.ListIncidentsResponse
-	76,  // 146: mangrove.scraper.v1.ScraperService.GetIncident:output_type -> mangrove.scraper.v1.GetIncidentResponse
-	78,  // 147: mangrove.scraper.v1.ScraperService.SaveIncident:output_type -> mangrove.scraper.v1.SaveIncidentResponse
-	80,  // 148: mangrove.scraper.v1.ScraperService.ResolveIncident:output_type -> mangrove.scraper.v1.ResolveIncidentResponse
-	120, // [120:149] is the sub-list for method output_type
-	91,  // [91:120] is the sub-list for method input_type
-	91,  // [91:91] is the sub-list for extension type_name
-	91,  // [91:91] is the sub-list for extension extendee
-	0,   // [0:91] is the sub-list for field type_name
+	84,  // 43: mangrove.scraper.v1.LaneDetail.next_due_at:type_name -> google.protobuf.Timestamp
+	84,  // 44: mangrove.scraper.v1.LaneDetail.last_good_read:type_name -> google.protobuf.Timestamp
+	33,  // 45: mangrove.scraper.v1.LaneDetail.passes:type_name -> mangrove.scraper.v1.Pass
+	84,  // 46: mangrove.scraper.v1.LaneDetail.counting_since:type_name -> google.protobuf.Timestamp
+	84,  // 47: mangrove.scraper.v1.LaneDetail.retry_after:type_name -> google.protobuf.Timestamp
+	35,  // 48: mangrove.scraper.v1.LaneDetail.canary:type_name -> mangrove.scraper.v1.Canary
+	0,   // 49: mangrove.scraper.v1.Canary.key:type_name -> mangrove.scraper.v1.SeriesKey
+	84,  // 50: mangrove.scraper.v1.Canary.ran_at:type_name -> google.protobuf.Timestamp
+	84,  // 51: mangrove.scraper.v1.Canary.good_at:type_name -> google.protobuf.Timestamp
+	84,  // 52: mangrove.scraper.v1.Canary.failing_since:type_name -> google.protobuf.Timestamp
+	84,  // 53: mangrove.scraper.v1.Canary.next_at:type_name -> google.protobuf.Timestamp
+	34,  // 54: mangrove.scraper.v1.ListLanesResponse.lanes:type_name -> mangrove.scraper.v1.LaneDetail
+	84,  // 55: mangrove.scraper.v1.ListLanesResponse.pruned_before:type_name -> google.protobuf.Timestamp
+	38,  // 56: mangrove.scraper.v1.ListLanesResponse.unread:type_name -> mangrove.scraper.v1.UnreadDescription
+	39,  // 57: mangrove.scraper.v1.UnreadDescription.problems:type_name -> mangrove.scraper.v1.DescriptionProblem
+	84,  // 58: mangrove.scraper.v1.ResumeSiteResponse.asked_for_quiet_until:type_name -> google.protobuf.Timestamp
+	1,   // 59: mangrove.scraper.v1.NewChapter.series:type_name -> mangrove.scraper.v1.Series
+	2,   // 60: mangrove.scraper.v1.NewChapter.chapter:type_name -> mangrove.scraper.v1.Chapter
+	84,  // 61: mangrove.scraper.v1.NewChapter.announced_at:type_name -> google.protobuf.Timestamp
+	45,  // 62: mangrove.scraper.v1.ListNewChaptersResponse.chapters:type_name -> mangrove.scraper.v1.NewChapter
+	84,  // 63: mangrove.scraper.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
+	5,   // 64: mangrove.scraper.v1.GetStatusResponse.lanes:type_name -> mangrove.scraper.v1.Lane
+	49,  // 65: mangrove.scraper.v1.GetStatusResponse.library:type_name -> mangrove.scraper.v1.LibraryState
+	84,  // 66: mangrove.scraper.v1.LibraryState.looked_at:type_name -> google.protobuf.Timestamp
+	84,  // 67: mangrove.scraper.v1.LibraryState.again_at:type_name -> google.protobuf.Timestamp
+	49,  // 68: mangrove.scraper.v1.GetLibraryResponse.library:type_name -> mangrove.scraper.v1.LibraryState
+	1,   // 69: mangrove.scraper.v1.ListSeriesResponse.series:type_name -> mangrove.scraper.v1.Series
+	0,   // 70: mangrove.scraper.v1.GetSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	6,   // 71: mangrove.scraper.v1.GetSeriesResponse.state:type_name -> mangrove.scraper.v1.SeriesState
+	0,   // 72: mangrove.scraper.v1.WatchSeriesRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	6,   // 73: mangrove.scraper.v1.WatchSeriesResponse.state:type_name -> mangrove.scraper.v1.SeriesState
+	0,   // 74: mangrove.scraper.v1.GetCoverRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	0,   // 75: mangrove.scraper.v1.Follow.key:type_name -> mangrove.scraper.v1.SeriesKey
+	60,  // 76: mangrove.scraper.v1.ApplyFollowsRequest.follows:type_name -> mangrove.scraper.v1.Follow
+	0,   // 77: mangrove.scraper.v1.ApplyFollowsRequest.unfollowed:type_name -> mangrove.scraper.v1.SeriesKey
+	0,   // 78: mangrove.scraper.v1.ApplyFollowsResponse.unknown:type_name -> mangrove.scraper.v1.SeriesKey
+	13,  // 79: mangrove.scraper.v1.ApplyFollowsResponse.moved:type_name -> mangrove.scraper.v1.Move
+	0,   // 80: mangrove.scraper.v1.RequestPollRequest.key:type_name -> mangrove.scraper.v1.SeriesKey
+	84,  // 81: mangrove.scraper.v1.RequestPollResponse.requested_at:type_name -> google.protobuf.Timestamp
+	0,   // 82: mangrove.scraper.v1.LibraryChange.key:type_name -> mangrove.scraper.v1.SeriesKey
+	2,   // 83: mangrove.scraper.v1.LibraryChange.chapter:type_name -> mangrove.scraper.v1.Chapter
+	84,  // 84: mangrove.scraper.v1.LibraryChange.published_at:type_name -> google.protobuf.Timestamp
+	1,   // 85: mangrove.scraper.v1.LibraryChange.series:type_name -> mangrove.scraper.v1.Series
+	65,  // 86: mangrove.scraper.v1.ListLibraryChangesResponse.changes:type_name -> mangrove.scraper.v1.LibraryChange
+	0,   // 87: mangrove.scraper.v1.Incident.key:type_name -> mangrove.scraper.v1.SeriesKey
+	73,  // 88: mangrove.scraper.v1.Incident.decided:type_name -> mangrove.scraper.v1.Decision
+	84,  // 89: mangrove.scraper.v1.Incident.at:type_name -> google.protobuf.Timestamp
+	84,  // 90: mangrove.scraper.v1.Incident.last_at:type_name -> google.protobuf.Timestamp
+	84,  // 91: mangrove.scraper.v1.Incident.resolved_at:type_name -> google.protobuf.Timestamp
+	84,  // 92: mangrove.scraper.v1.Decision.at:type_name -> google.protobuf.Timestamp
+	75,  // 93: mangrove.scraper.v1.Evidence.headers:type_name -> mangrove.scraper.v1.Header
+	72,  // 94: mangrove.scraper.v1.ListIncidentsResponse.incidents:type_name -> mangrove.scraper.v1.Incident
+	72,  // 95: mangrove.scraper.v1.GetIncidentResponse.incident:type_name -> mangrove.scraper.v1.Incident
+	74,  // 96: mangrove.scraper.v1.GetIncidentResponse.evidence:type_name -> mangrove.scraper.v1.Evidence
+	47,  // 97: mangrove.scraper.v1.ScraperService.GetStatus:input_type -> mangrove.scraper.v1.GetStatusRequest
+	50,  // 98: mangrove.scraper.v1.ScraperService.GetLibrary:input_type -> mangrove.scraper.v1.GetLibraryRequest
+	52,  // 99: mangrove.scraper.v1.ScraperService.ListSeries:input_type -> mangrove.scraper.v1.ListSeriesRequest
+	54,  // 100: mangrove.scraper.v1.ScraperService.GetSeries:input_type -> mangrove.scraper.v1.GetSeriesRequest
+	56,  // 101: mangrove.scraper.v1.ScraperService.WatchSeries:input_type -> mangrove.scraper.v1.WatchSeriesRequest
+	58,  // 102: mangrove.scraper.v1.ScraperService.GetCover:input_type -> mangrove.scraper.v1.GetCoverRequest
+	61,  // 103: mangrove.scraper.v1.ScraperService.ApplyFollows:input_type -> mangrove.scraper.v1.ApplyFollowsRequest
+	63,  // 104: mangrove.scraper.v1.ScraperService.RequestPoll:input_type -> mangrove.scraper.v1.RequestPollRequest
+	14,  // 105: mangrove.scraper.v1.ScraperService.RequestPolls:input_type -> mangrove.scraper.v1.RequestPollsRequest
+	7,   // 106: mangrove.scraper.v1.ScraperService.RecogniseAddress:input_type -> mangrove.scraper.v1.RecogniseAddressRequest
+	9,   // 107: mangrove.scraper.v1.ScraperService.SearchSite:input_type -> mangrove.scraper.v1.SearchSiteRequest
+	11,  // 108: mangrove.scraper.v1.ScraperService.MoveSeries:input_type -> mangrove.scraper.v1.MoveSeriesRequest
+	16,  // 109: mangrove.scraper.v1.ScraperService.ListWorklist:input_type -> mangrove.scraper.v1.ListWorklistRequest
+	20,  // 110: mangrove.scraper.v1.ScraperService.SetMuted:input_type -> mangrove.scraper.v1.SetMutedRequest
+	23,  // 111: mangrove.scraper.v1.ScraperService.GetSettings:input_type -> mangrove.scraper.v1.GetSettingsRequest
+	27,  // 112: mangrove.scraper.v1.ScraperService.SetAdaptiveInterval:input_type -> mangrove.scraper.v1.SetAdaptiveIntervalRequest
+	31,  // 113: mangrove.scraper.v1.ScraperService.SetPollInterval:input_type -> mangrove.scraper.v1.SetPollIntervalRequest
+	25,  // 114: mangrove.scraper.v1.ScraperService.SetCanaryInterval:input_type -> mangrove.scraper.v1.SetCanaryIntervalRequest
+	29,  // 115: mangrove.scraper.v1.ScraperService.SetLanguages:input_type -> mangrove.scraper.v1.SetLanguagesRequest
+	36,  // 116: mangrove.scraper.v1.ScraperService.ListLanes:input_type -> mangrove.scraper.v1.ListLanesRequest
+	40,  // 117: mangrove.scraper.v1.ScraperService.ResumeSite:input_type -> mangrove.scraper.v1.ResumeSiteRequest
+	42,  // 118: mangrove.scraper.v1.ScraperService.PauseSite:input_type -> mangrove.scraper.v1.PauseSiteRequest
+	44,  // 119: mangrove.scraper.v1.ScraperService.ListNewChapters:input_type -> mangrove.scraper.v1.ListNewChaptersRequest
+	66,  // 120: mangrove.scraper.v1.ScraperService.ListLibraryChanges:input_type -> mangrove.scraper.v1.ListLibraryChangesRequest
+	70,  // 121: mangrove.scraper.v1.ScraperService.WatchLibrary:input_type -> mangrove.scraper.v1.WatchLibraryRequest
+	68,  // 122: mangrove.scraper.v1.ScraperService.ReportFile:input_type -> mangrove.scraper.v1.ReportFileRequest
+	76,  // 123: mangrove.scraper.v1.ScraperService.ListIncidents:input_type -> mangrove.scraper.v1.ListIncidentsRequest
+	78,  // 124: mangrove.scraper.v1.ScraperService.GetIncident:input_type -> mangrove.scraper.v1.GetIncidentRequest
+	80,  // 125: mangrove.scraper.v1.ScraperService.SaveIncident:input_type -> mangrove.scraper.v1.SaveIncidentRequest
+	82,  // 126: mangrove.scraper.v1.ScraperService.ResolveIncident:input_type -> mangrove.scraper.v1.ResolveIncidentRequest
+	48,  // 127: mangrove.scraper.v1.ScraperService.GetStatus:output_type -> mangrove.scraper.v1.GetStatusResponse
+	51,  // 128: mangrove.scraper.v1.ScraperService.GetLibrary:output_type -> mangrove.scraper.v1.GetLibraryResponse
+	53,  // 129: mangrove.scraper.v1.ScraperService.ListSeries:output_type -> mangrove.scraper.v1.ListSeriesResponse
+	55,  // 130: mangrove.scraper.v1.ScraperService.GetSeries:output_type -> mangrove.scraper.v1.GetSeriesResponse
+	57,  // 131: mangrove.scraper.v1.ScraperService.WatchSeries:output_type -> mangrove.scraper.v1.WatchSeriesResponse
+	59,  // 132: mangrove.scraper.v1.ScraperService.GetCover:output_type -> mangrove.scraper.v1.GetCoverResponse
+	62,  // 133: mangrove.scraper.v1.ScraperService.ApplyFollows:output_type -> mangrove.scraper.v1.ApplyFollowsResponse
+	64,  // 134: mangrove.scraper.v1.ScraperService.RequestPoll:output_type -> mangrove.scraper.v1.RequestPollResponse
+	15,  // 135: mangrove.scraper.v1.ScraperService.RequestPolls:output_type -> mangrove.scraper.v1.RequestPollsResponse
+	8,   // 136: mangrove.scraper.v1.ScraperService.RecogniseAddress:output_type -> mangrove.scraper.v1.RecogniseAddressResponse
+	10,  // 137: mangrove.scraper.v1.ScraperService.SearchSite:output_type -> mangrove.scraper.v1.SearchSiteResponse
+	12,  // 138: mangrove.scraper.v1.ScraperService.MoveSeries:output_type -> mangrove.scraper.v1.MoveSeriesResponse
+	19,  // 139: mangrove.scraper.v1.ScraperService.ListWorklist:output_type -> mangrove.scraper.v1.ListWorklistResponse
+	21,  // 140: mangrove.scraper.v1.ScraperService.SetMuted:output_type -> mangrove.scraper.v1.SetMutedResponse
+	24,  // 141: mangrove.scraper.v1.ScraperService.GetSettings:output_type -> mangrove.scraper.v1.GetSettingsResponse
+	28,  // 142: mangrove.scraper.v1.ScraperService.SetAdaptiveInterval:output_type -> mangrove.scraper.v1.SetAdaptiveIntervalResponse
+	32,  // 143: mangrove.scraper.v1.ScraperService.SetPollInterval:output_type -> mangrove.scraper.v1.SetPollIntervalResponse
+	26,  // 144: mangrove.scraper.v1.ScraperService.SetCanaryInterval:output_type -> mangrove.scraper.v1.SetCanaryIntervalResponse
+	30,  // 145: mangrove.scraper.v1.ScraperService.SetLanguages:output_type -> mangrove.scraper.v1.SetLanguagesResponse
+	37,  // 146: mangrove.scraper.v1.ScraperService.ListLanes:output_type -> mangrove.scraper.v1.ListLanesResponse
+	41,  // 147: mangrove.scraper.v1.ScraperService.ResumeSite:output_type -> mangrove.scraper.v1.ResumeSiteResponse
+	43,  // 148: mangrove.scraper.v1.ScraperService.PauseSite:output_type -> mangrove.scraper.v1.PauseSiteResponse
+	46,  // 149: mangrove.scraper.v1.ScraperService.ListNewChapters:output_type -> mangrove.scraper.v1.ListNewChaptersResponse
+	67,  // 150: mangrove.scraper.v1.ScraperService.ListLibraryChanges:output_type -> mangrove.scraper.v1.ListLibraryChangesResponse
+	71,  // 151: mangrove.scraper.v1.ScraperService.WatchLibrary:output_type -> mangrove.scraper.v1.WatchLibraryResponse
+	69,  // 152: mangrove.scraper.v1.ScraperService.ReportFile:output_type -> mangrove.scraper.v1.ReportFileResponse
+	77,  // 153: mangrove.scraper.v1.ScraperService.ListIncidents:output_type -> mangrove.scraper.v1.ListIncidentsResponse
+	79,  // 154: mangrove.scraper.v1.ScraperService.GetIncident:output_type -> mangrove.scraper.v1.GetIncidentResponse
+	81,  // 155: mangrove.scraper.v1.ScraperService.SaveIncident:output_type -> mangrove.scraper.v1.SaveIncidentResponse
+	83,  // 156: mangrove.scraper.v1.ScraperService.ResolveIncident:output_type -> mangrove.scraper.v1.ResolveIncidentResponse
+	127, // [127:157] is the sub-list for method output_type
+	97,  // [97:127] is the sub-list for method input_type
+	97,  // [97:97] is the sub-list for extension type_name
+	97,  // [97:97] is the sub-list for extension extendee
+	0,   // [0:97] is the sub-list for field type_name
 }
 
 func init() { file_mangrove_scraper_v1_scraper_proto_init() }
@@ -6351,14 +6610,14 @@ func file_mangrove_scraper_v1_scraper_proto_init() {
 	if File_mangrove_scraper_v1_scraper_proto != nil {
 		return
 	}
-	file_mangrove_scraper_v1_scraper_proto_msgTypes[32].OneofWrappers = []any{}
+	file_mangrove_scraper_v1_scraper_proto_msgTypes[34].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mangrove_scraper_v1_scraper_proto_rawDesc), len(file_mangrove_scraper_v1_scraper_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   81,
+			NumMessages:   84,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

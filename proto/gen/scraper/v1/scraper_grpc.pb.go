@@ -39,6 +39,7 @@ const (
 	ScraperService_GetSettings_FullMethodName         = "/mangrove.scraper.v1.ScraperService/GetSettings"
 	ScraperService_SetAdaptiveInterval_FullMethodName = "/mangrove.scraper.v1.ScraperService/SetAdaptiveInterval"
 	ScraperService_SetPollInterval_FullMethodName     = "/mangrove.scraper.v1.ScraperService/SetPollInterval"
+	ScraperService_SetCanaryInterval_FullMethodName   = "/mangrove.scraper.v1.ScraperService/SetCanaryInterval"
 	ScraperService_SetLanguages_FullMethodName        = "/mangrove.scraper.v1.ScraperService/SetLanguages"
 	ScraperService_ListLanes_FullMethodName           = "/mangrove.scraper.v1.ScraperService/ListLanes"
 	ScraperService_ResumeSite_FullMethodName          = "/mangrove.scraper.v1.ScraperService/ResumeSite"
@@ -93,6 +94,8 @@ type ScraperServiceClient interface {
 	SetAdaptiveInterval(ctx context.Context, in *SetAdaptiveIntervalRequest, opts ...grpc.CallOption) (*SetAdaptiveIntervalResponse, error)
 	// SetPollInterval chooses how far apart the Polls of one Series of a Site lie.
 	SetPollInterval(ctx context.Context, in *SetPollIntervalRequest, opts ...grpc.CallOption) (*SetPollIntervalResponse, error)
+	// SetCanaryInterval chooses how often each Site is tried by its known Series (H18).
+	SetCanaryInterval(ctx context.Context, in *SetCanaryIntervalRequest, opts ...grpc.CallOption) (*SetCanaryIntervalResponse, error)
 	// SetLanguages chooses the languages of Follows that name none.
 	SetLanguages(ctx context.Context, in *SetLanguagesRequest, opts ...grpc.CallOption) (*SetLanguagesResponse, error)
 	// ListLanes answers each Lane's live state and its Passes of fourteen days (POLL-7).
@@ -306,6 +309,16 @@ func (c *scraperServiceClient) SetPollInterval(ctx context.Context, in *SetPollI
 	return out, nil
 }
 
+func (c *scraperServiceClient) SetCanaryInterval(ctx context.Context, in *SetCanaryIntervalRequest, opts ...grpc.CallOption) (*SetCanaryIntervalResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SetCanaryIntervalResponse)
+	err := c.cc.Invoke(ctx, ScraperService_SetCanaryInterval_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *scraperServiceClient) SetLanguages(ctx context.Context, in *SetLanguagesRequest, opts ...grpc.CallOption) (*SetLanguagesResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(SetLanguagesResponse)
@@ -475,6 +488,8 @@ type ScraperServiceServer interface {
 	SetAdaptiveInterval(context.Context, *SetAdaptiveIntervalRequest) (*SetAdaptiveIntervalResponse, error)
 	// SetPollInterval chooses how far apart the Polls of one Series of a Site lie.
 	SetPollInterval(context.Context, *SetPollIntervalRequest) (*SetPollIntervalResponse, error)
+	// SetCanaryInterval chooses how often each Site is tried by its known Series (H18).
+	SetCanaryInterval(context.Context, *SetCanaryIntervalRequest) (*SetCanaryIntervalResponse, error)
 	// SetLanguages chooses the languages of Follows that name none.
 	SetLanguages(context.Context, *SetLanguagesRequest) (*SetLanguagesResponse, error)
 	// ListLanes answers each Lane's live state and its Passes of fourteen days (POLL-7).
@@ -559,6 +574,9 @@ func (UnimplementedScraperServiceServer) SetAdaptiveInterval(context.Context, *S
 }
 func (UnimplementedScraperServiceServer) SetPollInterval(context.Context, *SetPollIntervalRequest) (*SetPollIntervalResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SetPollInterval not implemented")
+}
+func (UnimplementedScraperServiceServer) SetCanaryInterval(context.Context, *SetCanaryIntervalRequest) (*SetCanaryIntervalResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SetCanaryInterval not implemented")
 }
 func (UnimplementedScraperServiceServer) SetLanguages(context.Context, *SetLanguagesRequest) (*SetLanguagesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SetLanguages not implemented")
@@ -916,6 +934,24 @@ func _ScraperService_SetPollInterval_Handler(srv interface{}, ctx context.Contex
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ScraperService_SetCanaryInterval_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SetCanaryIntervalRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ScraperServiceServer).SetCanaryInterval(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ScraperService_SetCanaryInterval_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ScraperServiceServer).SetCanaryInterval(ctx, req.(*SetCanaryIntervalRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ScraperService_SetLanguages_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(SetLanguagesRequest)
 	if err := dec(in); err != nil {
@@ -1195,6 +1231,10 @@ var ScraperService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "SetPollInterval",
 			Handler:    _ScraperService_SetPollInterval_Handler,
+		},
+		{
+			MethodName: "SetCanaryInterval",
+			Handler:    _ScraperService_SetCanaryInterval_Handler,
 		},
 		{
 			MethodName: "SetLanguages",

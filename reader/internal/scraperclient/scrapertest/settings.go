@@ -36,6 +36,20 @@ func (s *Scraper) SetAdaptiveInterval(_ context.Context, r *scraperv1.SetAdaptiv
 	return &scraperv1.SetAdaptiveIntervalResponse{}, nil
 }
 
+// SetCanaryInterval chooses it, 6 to 168 hours or never.
+func (s *Scraper) SetCanaryInterval(_ context.Context, r *scraperv1.SetCanaryIntervalRequest) (*scraperv1.SetCanaryIntervalResponse, error) {
+	if h := r.GetHours(); h != 0 && (h < 6 || h > 168) {
+		return nil, fault.Newf(fault.Invalid, "set", "how often known Series are read", "%d hours", h)
+	}
+	s.change(func() {
+		if s.settings == nil {
+			s.settings = &scraperv1.GetSettingsResponse{}
+		}
+		s.settings.CanaryHours = r.GetHours()
+	})
+	return &scraperv1.SetCanaryIntervalResponse{}, nil
+}
+
 // SetLanguages chooses the languages; "nonsense" is none.
 func (s *Scraper) SetLanguages(_ context.Context, r *scraperv1.SetLanguagesRequest) (*scraperv1.SetLanguagesResponse, error) {
 	if slices.Contains(r.GetLanguages(), "nonsense") {

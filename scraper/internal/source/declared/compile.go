@@ -89,7 +89,25 @@ func (d *decoder) compile(key string, in description) *Described {
 	d.compilePages(s, in)
 	d.compileSearch(s, in)
 	d.compileListed(s, in)
+	d.compileCanary(s, in.Canary)
 	return s
+}
+
+// compileCanary takes the Series by which the Site is tried.
+func (d *decoder) compileCanary(s *Described, t text) {
+	switch {
+	case !t.given():
+		if s.address.fixed && len(s.listed) == 1 {
+			// There is but one.
+			s.site.Canary = s.listed[0].ID
+		}
+		return
+	case !goodID(t.s):
+		d.problem(t.at, "canary: %q cannot be an id; it is what stands for {id} in the address of a Series that will stay", t.s)
+	case s.address.fixed && len(s.listed) == 1 && s.listed[0].ID != t.s:
+		d.problem(t.at, "canary: the Site has one Series, which listed calls %q", s.listed[0].ID)
+	}
+	s.site.Canary = t.s
 }
 
 // key holds the file's name, and what it says itself, to what a key may be.

@@ -158,3 +158,16 @@ func (a answers) Get(_ context.Context, r source.Request) (*source.Response, err
 	}
 	return &source.Response{URL: r.URL, Body: []byte(body)}, nil
 }
+
+// The Series by which a Site is tried is the one it names, or its only one.
+func TestTheCanary(t *testing.T) {
+	for yaml, want := range map[string]string{
+		plain: "",
+		strings.Replace(plain, "pacing: 1s", "canary: one-long-runner", 1):                                        "one-long-runner",
+		strings.NewReplacer("pacing: 1s", "listed: [{id: x, title: X}]", "series/{id}", "archive").Replace(plain): "x",
+	} {
+		if got := good(t, "comic.yaml", yaml).Site().Canary; got != want {
+			t.Errorf("%q is its canary, want %q, of\n%s", got, want, yaml)
+		}
+	}
+}

@@ -18,6 +18,7 @@ type description struct {
 	ListLife       text         `yaml:"list_life"`
 	WorkPrefix     text         `yaml:"work_prefix"`
 	Charset        text         `yaml:"charset"`
+	Canary         text         `yaml:"canary"`
 	Listed         []listedText `yaml:"listed"`
 	Series         seriesText   `yaml:"series"`
 	Chapters       chaptersText `yaml:"chapters"`

@@ -49,6 +49,7 @@ func New() Adapter { return Adapter{} }
 func (Adapter) Site() source.Site {
 	return source.Site{
 		Key: Key, Name: title, Hosts: []string{host}, Languages: []string{"en"}, Pacing: pacing, ImagesInFlight: 1, WorkPrefix: Key + "-",
+		Canary: seriesID,
 	}
 }
 

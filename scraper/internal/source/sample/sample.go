@@ -76,7 +76,7 @@ const pacing = 200 * time.Millisecond
 func (a *Adapter) Site() source.Site {
 	return source.Site{
 		Key: Key, Name: "Sample", Hosts: []string{a.base.Host}, Languages: []string{"en"}, Pacing: pacing, ImagesInFlight: 2,
-		WorkPrefix: Key + "-", Loopback: a.loopback,
+		WorkPrefix: Key + "-", Loopback: a.loopback, Canary: seriesID,
 	}
 }
 
