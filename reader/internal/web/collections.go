@@ -375,5 +375,5 @@ func (s *Server) collectSeries(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	return redirect(w, r, siteAddress(key))
+	return redirect(w, r, seriesPart(r, key))
 }
