@@ -180,14 +180,12 @@ func (s *Server) showCollection(w http.ResponseWriter, r *http.Request, code int
 	if v.Ordering {
 		ask.Limit = collection.MaxSeries
 	}
-	if v.Block, _, err = s.block(r.Context(), u.ID, q, ask); err != nil {
+	if v.Block, _, err = s.block(r.Context(), u.ID, q, &ask); err != nil {
 		return err
 	}
 	v.Grid, v.Rows = q.with(func(q *libraryQuery) { q.List = false }).address(), q.with(func(q *libraryQuery) { q.List = true }).address()
 	v.List, v.Way, v.Order = q.List, q.address(), v.Path+"?order=1"
-	if q.From.Set {
-		v.Earlier = q.with(func(*libraryQuery) {}).address()
-	}
+	v.Start, v.Begun = q.with(func(*libraryQuery) {}).address(), q.From.Set
 	v.Said = s.say(r.Context()).librarySaid(r.URL.Query().Get("said"))
 	v.Frame = s.frame(r, c.Name, "collections")
 	v.Frame.Back = "/collections"
