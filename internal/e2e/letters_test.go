@@ -50,10 +50,12 @@ func TestLettersLeadToTheirTitles(t *testing.T) {
 	_, err = mo.ask(`() => { window.stayed = true; scrollTo({ top: 700, behavior: 'instant' }) }`)
 	mo.ok("scroll", err)
 	mo.until("the place is kept", `() => history.state?.library && Math.abs(history.state.library.y - scrollY) < 1 && scrollY > 500`)
-	mo.says("the rail says where that is", `() => document.querySelector('#az [aria-current]').textContent === 'C'`)
+	mo.says("the rail says where the first title in sight is", `() => document.querySelector('#az [aria-current]').textContent === 'B'`)
 	const there = `() => { const item = [...document.querySelectorAll('.pickable .item')].find((i) => i.getBoundingClientRect().top > 200); return item ? item.textContent + ' at ' + Math.round(item.getBoundingClientRect().top) : '' }`
 	before := mo.until("a title stands there", there).Str()
-	mo.click(`#az li:nth-child(12) a`)
+	// As a click would, without bringing the link to the middle of the window first.
+	_, err = mo.ask(`() => document.querySelector('#az li:nth-child(12) a').click()`)
+	mo.ok("choose K", err)
 	mo.until("K is on top, under the bar", `() => `+firstTile+` === 'Ka title 1' && new URLSearchParams(location.search).has('from') &&
 		Math.abs(document.querySelector('.block').getBoundingClientRect().top - document.querySelector('#toolbar').getBoundingClientRect().bottom) < 80`)
 	mo.says("the rail and a reader of screens say so", `() => document.querySelector('#az [aria-current]').textContent === 'K' && document.querySelector('#az-said').textContent === 'Titles from K'`)
@@ -80,7 +82,7 @@ func TestLettersLeadToTheirTitles(t *testing.T) {
 		mo.press(input.ArrowDown)
 	}
 	mo.press(input.Enter)
-	mo.until("the letter that the keys led to is shown", `() => `+firstTile+` === 'Ca title 1' && document.activeElement.textContent === 'C'`)
+	mo.until("the letter that the keys led to is shown", `() => `+firstTile+` === 'Ca title 1' && document.activeElement.textContent === 'B'`)
 	mo.contented(false)
 
 	lu := m.visit("lu", phone)
@@ -99,8 +101,8 @@ func TestLettersLeadToTheirTitles(t *testing.T) {
 	lu.ok("lift it", lu.page.Touch.End())
 	lu.until("its titles are there", `(letter) => document.getElementById('az-big').hidden && `+firstTile+`?.startsWith(letter) && document.querySelector('#az [aria-current]').textContent === letter`, letter)
 	lu.stayed()
-	if letter != "Z" && letter != "Y" && letter != "X" {
-		t.Errorf("nine tenths down the rail is %s", letter)
+	if want, err := lu.ask(`() => { const all = [...document.querySelectorAll('#az a')]; return all[Math.floor(.92 * all.length)].textContent }`); err != nil || want.Str() != letter {
+		t.Errorf("nine tenths down the rail is %s, want %s (%v)", letter, want.Str(), err)
 	}
 	_, err = lu.ask(`() => history.back()`)
 	lu.ok("go back", err)

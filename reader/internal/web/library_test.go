@@ -10,7 +10,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	scraperv1 "mangrove/proto/gen/scraper/v1"
 	"mangrove/reader/internal/pages/pagestest"
 )
 
@@ -271,4 +273,88 @@ func TestAGuestIsKeptToCollections(t *testing.T) {
 	s.post(mo, "/settings/people/2/sees", url.Values{"sees": {"everything"}})
 	_, body = s.get(kim, "/library")
 	has(t, body, ">Hidden<", ">Shown<")
+}
+
+// A title whose Series fails says so, how and since when, in the grid, in the list and in
+// a collection, and the scraper is asked once for all of them.
+func TestFailingTitlesSaySo(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	mo := s.claim()
+	kim := s.person("Kim", "guest")
+	s.shelve(append(numbered(60), "Ash", "Birch", "Cedar")...)
+	s.post(mo, "/library/select", url.Values{"key": {"shelf/Ash", "shelf/Cedar"}, "collect": {"new"}, "name": {"Trees"}})
+	s.post(mo, "/collections/1", url.Values{"act": {"share"}})
+	s.post(mo, "/library/select", url.Values{"key": {"shelf/Ash"}, "act": {"follow"}})
+	s.failing("shelf", "Ash", "Ash", "not_found", 3)
+	s.failing("shelf", "Birch", "Birch", "errors", 2)
+	s.failing("shelf", "Title 60", "Title 60", "no_chapter", 2)
+	// Nobody has said so yet.
+	_, body := s.get(mo, "/library")
+	hasNot(t, body, "Not found since")
+	s.know()
+	since := Clock(time.Now().AddDate(0, 0, -3), time.Now())
+	_, body = s.get(mo, "/library")
+	has(t, body, `class="mark tone-bad"`, `<span class="item-meta tone-bad">Not found since `+since+`</span>`, `<span class="item-meta tone-warn">Not understood since `)
+	hasNot(t, body, "No chapters listed since")
+	_, body = s.get(mo, "/library?view=list")
+	has(t, body, `<span class="word tone-bad">`, "Not found since "+since)
+	for _, b := range []*http.Client{mo, kim} {
+		_, body = s.get(b, "/collections/1")
+		has(t, body, "Not found since "+since)
+	}
+	next := regexp.MustCompile(`id="more"><a class="btn" href="[^"]+" data-fetch="([^"]+)"`)
+	_, body = s.get(mo, "/library")
+	_, body = s.do(mo, s.request(http.MethodGet, strings.ReplaceAll(next.FindStringSubmatch(body)[1], "&amp;", "&"), "", "X-Requested-With", "mangrove"))
+	has(t, body, "No chapters listed since")
+	if n := s.scraper.Worklists(); n != 1 {
+		t.Errorf("the scraper was asked %d times, want once for all", n)
+	}
+	// What is muted waits for nobody; what is read again is well again.
+	s.scraper.SetState(&scraperv1.SeriesState{Series: &scraperv1.Series{Key: &scraperv1.SeriesKey{Site: "shelf", SeriesId: "Ash"}, Title: "Ash"}, Polled: true})
+	s.know()
+	_, body = s.get(mo, "/library")
+	hasNot(t, body, "Not found since")
+	has(t, body, "Not understood since")
+	// The shelves do not depend on it.
+	s.failing("shelf", "Cedar", "Cedar", "errors", 2)
+	s.know()
+	s.scraper.Stop()
+	if resp, body := s.get(mo, "/library"); resp.StatusCode != http.StatusOK || !strings.Contains(body, ">Cedar<") || strings.Contains(body, "Not understood since") {
+		t.Errorf("without the scraper's word the library answers %d", resp.StatusCode)
+	}
+}
+
+// The rail has the letters that a view has, and each leads to a page that begins with it.
+func TestTheRailOfLetters(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	mo := s.claim()
+	s.shelve("Ash", "Birch", "Éclair", "10 Days")
+	_, body := s.get(mo, "/library")
+	hasNot(t, body, `id="az"`) // one block: there is nothing to jump over
+	s.shelve(numbered(60)...)
+	s.shelve("魔女の手紙")
+	_, body = s.get(mo, "/library")
+	var labels []string
+	links := regexp.MustCompile(`<a href="([^"]+)" data-fetch="([^"]+)" data-az="\d+"( aria-current="true")?>([^<]+)</a>`).FindAllStringSubmatch(body, -1)
+	for _, l := range links {
+		labels = append(labels, l[4])
+	}
+	if got := strings.Join(labels, ""); got != "#ABETあ" && got != "#ABET馬" {
+		t.Fatalf("the rail is %s", got)
+	}
+	for i, want := range []string{"10 Days", "Ash", "Birch", "Éclair", "Title 1", "魔女の手紙"} {
+		_, body := s.get(mo, strings.ReplaceAll(links[i][1], "&amp;", "&"))
+		if got := titlesIn(body); len(got) == 0 || got[0] != want {
+			t.Errorf("%s leads to %.60q, want %s first", labels[i], got, want)
+		}
+		has(t, body, `aria-current="true">`+labels[i]+`</a>`)
+	}
+	_, body = s.get(mo, "/library?q=title")
+	hasNot(t, body, `id="az"`) // one letter alone leads nowhere
+	_, body = s.get(mo, "/library?sort=added")
+	hasNot(t, body, `id="az"`)
+	_, body = s.get(mo, "/library?state=unread&view=list")
+	has(t, body, `id="az"`, `?from=`, `state=unread&amp;view=list`, `<li class="ll" data-az="`)
 }

@@ -225,9 +225,11 @@ const library = (() => {
     const rail = document.getElementById('az');
     if (!rail) return;
     const edge = railEdge(), block = all().find((b) => b.getBoundingClientRect().bottom > edge + 40);
-    const begun = block ? [...block.querySelectorAll('[data-az]')] : [];
-    if (begun.length === 0) return;   // it is being fetched
-    const first = begun.findLast((tile) => tile.getBoundingClientRect().top <= edge + 40) || begun[0];
+    if (!block || away(block)) return;   // it is being fetched
+    const begun = block.querySelectorAll('[data-az]'), row = [...block.querySelectorAll('.pickable, .ll')].find((tile) => tile.getBoundingClientRect().bottom > edge + 40);
+    // Of the letters of this block, the last that begins at that title or before.
+    const first = [...begun].findLast((tile) => tile === row || tile.compareDocumentPosition(row) & Node.DOCUMENT_POSITION_FOLLOWING);
+    if (!first) return;
     const links = [...rail.querySelectorAll('a')];
     current(links.findLast((a) => Number(a.dataset.az) <= Number(first.dataset.az)) || links[0]);
   }
