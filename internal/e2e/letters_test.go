@@ -82,7 +82,7 @@ func TestLettersLeadToTheirTitles(t *testing.T) {
 		mo.press(input.ArrowDown)
 	}
 	mo.press(input.Enter)
-	mo.until("the letter that the keys led to is shown", `() => `+firstTile+` === 'Ca title 1' && document.activeElement.textContent === 'B'`)
+	mo.until("the letter that the keys led to is shown", `() => `+firstTile+` === 'Ca title 1' && document.activeElement.textContent === 'C'`)
 	mo.contented(false)
 
 	lu := m.visit("lu", phone)

@@ -29,7 +29,7 @@ const asAsked = pgx.QueryExecModeCacheDescribe
 func (s *Store) ShelfLetters(ctx context.Context, userID int64, q catalog.ShelfQuery) ([]int, error) {
 	name, args := "ShelfLetters", []any{asAsked, userID, catalog.LetterStarts()}
 	if q.State != "" || q.Following || q.Site+q.Status+q.Language+q.Tag+q.Words != "" {
-		sites, ids := failingOf(q)
+		sites, ids := keyLists(q.Failing)
 		name, args = "ShelfLettersOf", append(args, q.State, q.Following, q.Site, q.Status, q.Language, q.Tag, sites, ids, plain(q.Words))
 	}
 	rows, err := s.pool.Query(ctx, s.sql.Get(name), args...)
@@ -43,18 +43,9 @@ func (s *Store) ShelfLetters(ctx context.Context, userID int64, q catalog.ShelfQ
 	return numbers, wrap("list", "the letters of the library", err)
 }
 
-// failingOf are the Series that fail, as the database takes a list of pairs.
-func failingOf(q catalog.ShelfQuery) (sites, ids []string) {
-	sites, ids = make([]string, len(q.Failing)), make([]string, len(q.Failing))
-	for i, k := range q.Failing {
-		sites[i], ids[i] = k.Site, k.SeriesID
-	}
-	return sites, ids
-}
-
 // ShelfBlock answers a piece of one person's library.
 func (s *Store) ShelfBlock(ctx context.Context, userID int64, q catalog.ShelfQuery) ([]catalog.Card, error) {
-	sites, ids := failingOf(q)
+	sites, ids := keyLists(q.Failing)
 	rows, err := s.pool.Query(ctx, s.sql.Get("ShelfBlock"), asAsked, userID, q.Sort, q.Collection, q.State, q.Following, q.Site, q.Status, q.Language, q.Tag,
 		sites, ids, plain(q.Words), q.After.Set, q.After.Rank, q.After.Order, q.After.Site, q.After.SeriesID,
 		q.Until.Set, q.Until.Rank, q.Until.Order, q.Until.Site, q.Until.SeriesID, q.Limit)

@@ -75,6 +75,9 @@ type libraryView struct {
 	// Collecting are the person's collections to put Series into.
 	Collecting []choiceOf
 	Way, Said  string
+	// TakeOut is where a form takes the selected titles out of the collection that is
+	// looked at, "" for those who may not and for the library.
+	TakeOut string
 }
 
 // filter is one choice behind the button.

@@ -358,3 +358,65 @@ func TestTheRailOfLetters(t *testing.T) {
 	_, body = s.get(mo, "/library?state=unread&view=list")
 	has(t, body, `id="az"`, `?from=`, `state=unread&amp;view=list`, `<li class="ll" data-az="`)
 }
+
+// Titles are taken out of a collection together, by those who may change it, and put
+// back where they stood.
+func TestTitlesAreTakenOutAndPutBack(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	mo := s.claim()
+	ada, kim := s.person("Ada", "member"), s.person("Kim", "guest")
+	s.shelve("One", "Two", "Three", "Four", "Five")
+	s.post(mo, "/library/select", url.Values{"key": {"shelf/One", "shelf/Two", "shelf/Three", "shelf/Four", "shelf/Five"}, "collect": {"new"}, "name": {"Night"}})
+	s.post(mo, "/collections/1", url.Values{"act": {"share"}})
+	in := func() string {
+		_, body := s.get(mo, "/collections/1")
+		return strings.Join(titlesIn(body), ",")
+	}
+	for name, b := range map[string]*http.Client{"a member": ada, "a guest": kim} {
+		_, body := s.get(b, "/collections/1")
+		hasNot(t, body, `value="take"`)
+		for _, act := range []string{"take", "put"} {
+			if resp, _ := s.post(b, "/collections/1", url.Values{"act": {act}, "key": {"shelf/Two"}, "at": {"1"}}); resp.StatusCode != http.StatusNotFound {
+				t.Errorf("%s's %s answers %d", name, act, resp.StatusCode)
+			}
+		}
+	}
+	_, body := s.get(mo, "/library")
+	hasNot(t, body, `value="take"`)
+	_, body = s.get(mo, "/collections/1")
+	has(t, body, `value="take" type="submit" formaction="/collections/1"`)
+	resp, body := s.post(mo, "/collections/1", url.Values{"act": {"take"}, "key": {"shelf/Two", "shelf/Four", "shelf/Nothing"}})
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("taking out answers %d", resp.StatusCode)
+	}
+	has(t, body, "2 titles taken out of the collection. They stay in the library.", "Put back")
+	if got := in(); got != "One,Three,Five" {
+		t.Errorf("what stays is %s", got)
+	}
+	undo := url.Values{"act": {"put"}}
+	for _, m := range regexp.MustCompile(`name="key" value="([^"]+)"><input type="hidden" name="at" value="(\d+)"`).FindAllStringSubmatch(body, -1) {
+		undo.Add("key", m[1])
+		undo.Add("at", m[2])
+	}
+	if resp, _ = s.post(mo, "/collections/1", undo); resp.Header.Get("Location") != "/collections/1?said=put-2" {
+		t.Errorf("putting back answers %d to %s", resp.StatusCode, resp.Header.Get("Location"))
+	}
+	if got := in(); got != "One,Two,Three,Four,Five" {
+		t.Errorf("put back it is %s", got)
+	}
+	s.post(mo, "/collections/1", undo)
+	if got := in(); got != "One,Two,Three,Four,Five" {
+		t.Errorf("put back twice it is %s", got)
+	}
+	for _, bad := range []url.Values{
+		{"key": {"shelf/Two"}}, {"key": {"shelf/Two"}, "at": {"first"}}, {"key": {"shelf/Two"}, "at": {"-1"}}, {"key": {"shelf/Two"}, "at": {"99999999999"}}, {"key": make([]string, 1001), "at": make([]string, 1001)},
+	} {
+		bad.Set("act", "put")
+		if resp, _ := s.post(mo, "/collections/1", bad); resp.StatusCode != http.StatusBadRequest {
+			t.Errorf("%.60v answers %d", bad, resp.StatusCode)
+		}
+	}
+	_, body = s.get(mo, "/library")
+	has(t, body, "5 titles")
+}
