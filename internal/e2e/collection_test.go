@@ -43,7 +43,7 @@ func TestTitlesLeaveACollectionAndComeBack(t *testing.T) {
 		v.ok("select the last", err)
 		v.says("both are selected", `() => document.querySelector('#picked-said').textContent === '2 selected'`)
 		v.click(`.bulk [value="take"]`)
-		v.until("they are out of it, and it says so", `() => document.querySelector('[role=status]')?.textContent === '2 titles taken out of the collection. They stay in the library.' &&
+		v.until("they are out of it, and it says so", `() => document.readyState === 'complete' && document.querySelector('[role=status]')?.textContent === '2 titles taken out of the collection. They stay in the library.' &&
 			document.querySelector('.coll-head p').textContent.startsWith('118 titles') && document.querySelectorAll('.item-title')[1].textContent === 'Title 3'`)
 		v.axe("a collection that titles were taken out of")
 		v.click(`[value="put"]`)
