@@ -99,3 +99,28 @@ func TestThePlanOfTheLetters(t *testing.T) {
 		t.Errorf("the letters are not 27 steps through the index of titles:\n%s", plan)
 	}
 }
+
+// A guest who is kept to collections learns no letter of anything else.
+func TestLettersOfAGuest(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	u := claimed(t, s, "mo")
+	kim := invited(t, s, "kim", "guest")
+	shelve(t, s, "Ash", "Birch")
+	id, err := s.NewCollection(t.Context(), u.ID, "For Kim", scraperclient.Key{Site: "shelf", SeriesID: "s2"})
+	if err == nil {
+		err = s.ShareCollection(t.Context(), u.ID, true, id, true)
+	}
+	if err == nil {
+		err = s.LimitGuest(t.Context(), kim.ID, []int64{id})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range []catalog.ShelfQuery{{}, {State: catalog.StateUnread}} {
+		got, err := s.ShelfLetters(t.Context(), kim.ID, q)
+		if d := cmp.Diff([]int{catalog.LetterOf("b")}, got); d != "" || err != nil {
+			t.Errorf("(-want +got)\n%s%v", d, err)
+		}
+	}
+}
