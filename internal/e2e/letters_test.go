@@ -146,6 +146,14 @@ func TestArrowKeysAmongTitles(t *testing.T) {
 		mo.press(step.key)
 		focused(order[step.want])
 	}
+	// From the last row of a block into the next, in the same column.
+	mo.until("the second block is there", `() => document.querySelectorAll('.block').length > 1`)
+	_, err := mo.ask(`() => document.querySelectorAll('.pickable .item')[45].focus()`)
+	mo.ok("go to the last row of a block", err)
+	mo.press(input.ArrowDown)
+	focused(order[45+columns])
+	mo.press(input.ArrowUp)
+	focused(order[45])
 	// Through all of it and back: blocks come, and those behind are put aside.
 	presses := 0
 	m.eventually("the last row is reached", func() (bool, string) {
