@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/go-rod/rod/lib/input"
@@ -146,8 +147,7 @@ func TestArrowKeysAmongTitles(t *testing.T) {
 		mo.press(step.key)
 		focused(order[step.want])
 	}
-	// From the last row of a block into the next, in the same column.
-	mo.until("the second block is there", `() => document.querySelectorAll('.block').length > 1`)
+	// From the last row of a block into the next, in the same column, fetched or not.
 	_, err := mo.ask(`() => document.querySelectorAll('.pickable .item')[45].focus()`)
 	mo.ok("go to the last row of a block", err)
 	mo.press(input.ArrowDown)
@@ -169,8 +169,9 @@ func TestArrowKeysAmongTitles(t *testing.T) {
 	m.eventually("the first row is reached again", func() (bool, string) {
 		mo.press(input.PageUp)
 		got, err := mo.ask(`() => document.activeElement.querySelector('.item-title')?.textContent`)
-		return err == nil && got.Str() == order[0], got.Str()
+		return err == nil && slices.Contains(order[:columns], got.Str()), got.Str()
 	})
+	mo.press(input.Home)
 	focused(order[0])
 	mo.press(input.Tab)
 	mo.says("Tab goes on to what it went to before", `() => document.activeElement.matches('.pickable:nth-child(2) .pick')`)
