@@ -149,21 +149,27 @@ func (v *visitor) seen(name, path string) {
 	if there := status.Int() == http.StatusOK; there == strings.HasPrefix(name, "nothing") {
 		v.t.Errorf("%s for %s is answered with %d", path, v.name, status.Int())
 	}
-	found, err := v.ask(`async () => {
-		const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-		const got = await axe.run(document, { resultTypes: ['violations'], runOnly: { type: 'tag', values: tags } });
-		return got.violations.filter((f) => f.impact === 'serious' || f.impact === 'critical')
-			.map((f) => f.id + ': ' + f.nodes.slice(0, 3).map((n) => n.target.join(' ') + ' (' + n.failureSummary.replace(/\s+/g, ' ') + ')').join('; '));
-	}`)
-	v.ok("test "+path, err)
-	for _, f := range found.Arr() {
-		v.t.Errorf("%s for %s: %s", path, v.name, f.Str())
-	}
+	v.axe(path)
 	if dir := os.Getenv("SCREENSHOTS"); dir != "" && slices.Contains(golden, name) {
 		where := map[bool]string{true: "phone", false: "desktop"}[strings.HasPrefix(v.name, "mo")]
 		quality := 82
 		image, err := v.page.Screenshot(false, &proto.PageCaptureScreenshot{Format: proto.PageCaptureScreenshotFormatJpeg, Quality: &quality})
 		v.ok("take a picture", err)
 		v.ok("keep it", os.WriteFile(filepath.Join(dir, name+"-"+where+".jpg"), image, 0o644))
+	}
+}
+
+// axe tests the page as it is now.
+func (v *visitor) axe(what string) {
+	v.t.Helper()
+	found, err := v.ask(`async () => {
+		const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+		const got = await axe.run(document, { resultTypes: ['violations'], runOnly: { type: 'tag', values: tags } });
+		return got.violations.filter((f) => f.impact === 'serious' || f.impact === 'critical')
+			.map((f) => f.id + ': ' + f.nodes.slice(0, 3).map((n) => n.target.join(' ') + ' (' + n.failureSummary.replace(/\s+/g, ' ') + ')').join('; '));
+	}`)
+	v.ok("test "+what, err)
+	for _, f := range found.Arr() {
+		v.t.Errorf("%s for %s: %s", what, v.name, f.Str())
 	}
 }

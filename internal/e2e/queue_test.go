@@ -47,6 +47,7 @@ func TestQueueMovesByItself(t *testing.T) {
 	ada.stayed()
 
 	bea.jobDone("Done, 3 chapters")
+	bea.tap(`#series-acts-phone a[href="#facts"]`)
 	bea.click(`#series-following a[href="/jobs/1"]`)
 	bea.until("the Job's page lists what it fetched", `() => location.pathname === '/jobs/1' && [...document.querySelectorAll('.job-ch')].filter((c) => c.textContent.includes('In the library')).length === 3`)
 	bea.until("nothing is wider than the screen", `() => document.documentElement.scrollWidth <= innerWidth`)

@@ -15,12 +15,20 @@ import (
 // program would.
 func (m *mangrove) shelve(count int) {
 	m.t.Helper()
+	var names []string
+	for n := range count {
+		names = append(names, fmt.Sprintf("Title %d", n+1))
+	}
+	m.shelveNamed(names...)
+}
+
+func (m *mangrove) shelveNamed(names ...string) {
+	m.t.Helper()
 	var page bytes.Buffer
 	if err := png.Encode(&page, image.NewGray(image.Rect(0, 0, 40, 60))); err != nil {
 		m.t.Fatal(err)
 	}
-	for n := range count {
-		name := fmt.Sprintf("Title %d", n+1)
+	for _, name := range names {
 		var out bytes.Buffer
 		z := zip.NewWriter(&out)
 		w, err := z.CreateHeader(&zip.FileHeader{Name: "1.png", Method: zip.Store})
@@ -42,6 +50,17 @@ func (m *mangrove) shelve(count int) {
 	}
 }
 
+// seesAll waits until the library page comes with so many titles.
+func (v *visitor) seesAll(titles int) {
+	v.t.Helper()
+	v.m.eventually("all titles are in the library", func() (bool, string) {
+		v.open("/library")
+		// What the page came with, and not what arrived since.
+		got, err := v.ask(`() => document.querySelector('.chip[aria-current] span')?.textContent`)
+		return err == nil && got.Str() == fmt.Sprint(titles), got.Str()
+	})
+}
+
 // The library goes on as it is scrolled, in order and without a gap; Back finds the
 // title where it was; and what was selected far away is selected still.
 func TestTheLibraryScrollsAndBackFindsThePlace(t *testing.T) {
@@ -52,12 +71,7 @@ func TestTheLibraryScrollsAndBackFindsThePlace(t *testing.T) {
 	m.start()
 	mo := m.visit("mo", desktop)
 	mo.claim()
-	m.eventually("all titles are in the library", func() (bool, string) {
-		mo.open("/library")
-		// What the page came with, and not what arrived since.
-		got, err := mo.ask(`() => document.querySelector('.chip[aria-current] span')?.textContent`)
-		return err == nil && got.Str() == fmt.Sprint(titles), got.Str()
-	})
+	mo.seesAll(titles)
 	_, err := mo.ask(`() => document.querySelector('.pickable .pick').click()`)
 	mo.ok("select the first title", err)
 	mo.until("the end is reached", `() => { scrollTo(0, document.documentElement.scrollHeight); return !document.querySelector('#more') && document.querySelectorAll('.block').length === 7 }`)

@@ -50,6 +50,16 @@ type Membership struct {
 	In   bool
 }
 
+// Spot is where a Series stands in the order of a collection: 0 to MaxPosition, and not
+// necessarily alone there.
+type Spot struct {
+	Site, SeriesID string
+	Position       int
+}
+
+// MaxPosition leaves room behind any place for whatever is added later.
+const MaxPosition = 1_000_000_000
+
 // Name cleans what somebody calls a collection, or says that it is no name.
 func Name(text string) (string, error) {
 	text = strings.Join(strings.FieldsFunc(norm.NFC.String(strings.ToValidUTF8(text, "")), func(r rune) bool {

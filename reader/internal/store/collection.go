@@ -66,6 +66,11 @@ func (s *Store) AddToCollection(ctx context.Context, tx pgx.Tx, id int64, series
 	if _, err := tx.Exec(ctx, s.sql.Get("AddToCollection"), id, sites, ids); err != nil {
 		return wrap("fill", "a collection", err)
 	}
+	return s.bounded(ctx, tx, id)
+}
+
+// bounded refuses a collection that holds too many Series.
+func (s *Store) bounded(ctx context.Context, tx pgx.Tx, id int64) error {
 	var n int
 	if err := tx.QueryRow(ctx, s.sql.Get("CountCollection"), id).Scan(&n); err != nil {
 		return wrap("fill", "a collection", err)
@@ -112,10 +117,36 @@ func (s *Store) FillCollection(ctx context.Context, userID int64, runs bool, id 
 	return s.changing(ctx, userID, runs, id, func(tx pgx.Tx) error { return s.AddToCollection(ctx, tx, id, series...) })
 }
 
-// TakeFromCollection removes Series from a collection; they stay in the library.
-func (s *Store) TakeFromCollection(ctx context.Context, userID int64, runs bool, id int64, series ...scraperclient.Key) error {
+// TakeFromCollection removes Series from a collection and answers where they stood; they
+// stay in the library.
+func (s *Store) TakeFromCollection(ctx context.Context, userID int64, runs bool, id int64, series ...scraperclient.Key) (stood []collection.Spot, err error) {
 	sites, ids := keyLists(series)
-	return s.collectionExec(ctx, userID, runs, id, "RemoveFromCollection", sites, ids)
+	err = s.changing(ctx, userID, runs, id, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, s.sql.Get("RemoveFromCollection"), id, sites, ids)
+		if err != nil {
+			return err
+		}
+		stood, err = pgx.CollectRows(rows, pgx.RowToStructByPos[collection.Spot])
+		return err
+	})
+	return stood, err
+}
+
+// PutBackIntoCollection puts Series where they stood before they were taken out.
+func (s *Store) PutBackIntoCollection(ctx context.Context, userID int64, runs bool, id int64, stood []collection.Spot) error {
+	sites, ids, positions := make([]string, len(stood)), make([]string, len(stood)), make([]int, len(stood))
+	for i, spot := range stood {
+		if spot.Position < 0 || spot.Position > collection.MaxPosition {
+			return fault.Newf(fault.Invalid, "fill", "a collection", "%d is no place in it", spot.Position)
+		}
+		sites[i], ids[i], positions[i] = spot.Site, spot.SeriesID, spot.Position
+	}
+	return s.changing(ctx, userID, runs, id, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, s.sql.Get("PutBackIntoCollection"), id, sites, ids, positions); err != nil {
+			return err
+		}
+		return s.bounded(ctx, tx, id)
+	})
 }
 
 // MoveInCollection moves a Series one place up, or down.

@@ -42,7 +42,14 @@ SELECT count(*) FROM collection_series WHERE collection_id = $1;
 SELECT id FROM collections WHERE id = $1 AND (created_by = $2 OR shared AND $3::boolean) FOR UPDATE;
 
 -- name: RemoveFromCollection
-DELETE FROM collection_series WHERE collection_id = $1 AND (site, series_id) IN (SELECT * FROM unnest($2::text[], $3::text[]));
+DELETE FROM collection_series WHERE collection_id = $1 AND (site, series_id) IN (SELECT * FROM unnest($2::text[], $3::text[]))
+RETURNING site, series_id, position;
+
+-- name: PutBackIntoCollection
+-- Where it stood; what is in it meanwhile stays where it is.
+INSERT INTO collection_series (collection_id, site, series_id, position)
+SELECT $1, k.site, k.series_id, k.position FROM unnest($2::text[], $3::text[], $4::integer[]) AS k (site, series_id, position)
+ON CONFLICT DO NOTHING;
 
 -- name: MoveInCollection
 -- One place up (-3) or down (3) among places two apart.

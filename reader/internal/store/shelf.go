@@ -24,12 +24,28 @@ func (s *Store) Shelf(ctx context.Context, userID int64) ([]catalog.Card, error)
 // are not set, and fall away.
 const asAsked = pgx.QueryExecModeCacheDescribe
 
+// ShelfLetters answers the numbers of the letters of catalog.Letters that a view by
+// title has, ascending. Only the filters of q count, not the piece.
+func (s *Store) ShelfLetters(ctx context.Context, userID int64, q catalog.ShelfQuery) ([]int, error) {
+	name, args := "ShelfLetters", []any{asAsked, userID, catalog.LetterStarts()}
+	if q.State != "" || q.Following || q.Site+q.Status+q.Language+q.Tag+q.Words != "" {
+		sites, ids := keyLists(q.Failing)
+		name, args = "ShelfLettersOf", append(args, q.State, q.Following, q.Site, q.Status, q.Language, q.Tag, sites, ids, plain(q.Words))
+	}
+	rows, err := s.pool.Query(ctx, s.sql.Get(name), args...)
+	if err != nil {
+		return nil, wrap("list", "the letters of the library", err)
+	}
+	numbers, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (n int, err error) {
+		err = row.Scan(&n)
+		return n - 1, err // the database counts from one
+	})
+	return numbers, wrap("list", "the letters of the library", err)
+}
+
 // ShelfBlock answers a piece of one person's library.
 func (s *Store) ShelfBlock(ctx context.Context, userID int64, q catalog.ShelfQuery) ([]catalog.Card, error) {
-	sites, ids := make([]string, len(q.Failing)), make([]string, len(q.Failing))
-	for i, k := range q.Failing {
-		sites[i], ids[i] = k.Site, k.SeriesID
-	}
+	sites, ids := keyLists(q.Failing)
 	rows, err := s.pool.Query(ctx, s.sql.Get("ShelfBlock"), asAsked, userID, q.Sort, q.Collection, q.State, q.Following, q.Site, q.Status, q.Language, q.Tag,
 		sites, ids, plain(q.Words), q.After.Set, q.After.Rank, q.After.Order, q.After.Site, q.After.SeriesID,
 		q.Until.Set, q.Until.Rank, q.Until.Order, q.Until.Site, q.Until.SeriesID, q.Limit)

@@ -52,6 +52,45 @@ LEFT JOIN books b ON b.id = s.current_book
 LEFT JOIN progress r ON r.user_id = s.user_id AND r.book_id = s.current_book
 ORDER BY s.rank, s.shelf_order, s.site, s.series_id;
 
+-- name: ShelfLetters
+-- Which of some places of the order a whole library has titles at or behind, and before
+-- the next. It steps through the index of titles, from one place that has titles to the
+-- next, and looks through what is followed and not here yet.
+WITH RECURSIVE here (letter) AS (
+    SELECT 0
+    UNION ALL
+    SELECT width_bucket((
+        SELECT t.shelf_order FROM titles t
+        WHERE t.book_count > 0 AND t.shelf_order >= ($2::text[])[h.letter + 1] COLLATE "C"
+            AND EXISTS (SELECT FROM seen_titles v WHERE v.user_id = $1 AND v.title_id = t.id)
+        ORDER BY t.shelf_order, t.site, t.series_id LIMIT 1
+    ), $2::text[])
+    FROM here h WHERE h.letter < cardinality($2::text[])
+)
+SELECT letter FROM here WHERE letter > 0
+UNION
+SELECT width_bucket(f.shelf_order, $2::text[]) FROM bookmarks f
+WHERE f.user_id = $1 AND NOT EXISTS (SELECT FROM titles t WHERE t.site = f.site AND t.series_id = f.series_id AND t.book_count > 0)
+ORDER BY letter;
+
+-- name: ShelfLettersOf
+-- The same of what filters keep, which have to be asked of each title.
+SELECT DISTINCT width_bucket(s.shelf_order, $2::text[]) AS letter
+FROM shelf s
+WHERE s.user_id = $1
+    AND CASE $3::text
+        WHEN 'unread' THEN s.book_count > 0 AND s.begun = 0
+        WHEN 'reading' THEN s.begun > 0 AND s.unread > 0
+        WHEN 'read' THEN s.finished > 0 AND s.unread = 0
+        WHEN 'gone' THEN s.gone_count + s.lacking_count > 0
+        WHEN 'failing' THEN (s.site, s.series_id) IN (SELECT * FROM unnest($9::text[], $10::text[]))
+        ELSE true END
+    AND (NOT $4::boolean OR s.following)
+    AND ($5::text = '' OR s.site = $5) AND ($6::text = '' OR s.status = $6)
+    AND ($7::text = '' OR s.languages @> ARRAY[$7]) AND ($8::text = '' OR s.tags @> ARRAY[$8])
+    AND ($11::text = '' OR s.shelf_words LIKE ALL ((SELECT reader.shelf_patterns($11))::text[]))
+ORDER BY letter;
+
 -- name: ShelfCounts
 SELECT count(*), coalesce(sum(unread), 0), count(*) FILTER (WHERE book_count > 0 AND begun = 0), count(*) FILTER (WHERE begun > 0 AND unread > 0),
     count(*) FILTER (WHERE finished > 0 AND unread = 0), count(*) FILTER (WHERE gone_count + lacking_count > 0), count(*) FILTER (WHERE following)

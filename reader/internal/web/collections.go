@@ -25,7 +25,8 @@ type Collecting interface {
 	InCollections(ctx context.Context, userID int64, runs bool, series scraperclient.Key) ([]collection.Membership, error)
 	NewCollection(ctx context.Context, userID int64, name string, series ...scraperclient.Key) (int64, error)
 	FillCollection(ctx context.Context, userID int64, runs bool, id int64, series ...scraperclient.Key) error
-	TakeFromCollection(ctx context.Context, userID int64, runs bool, id int64, series ...scraperclient.Key) error
+	TakeFromCollection(ctx context.Context, userID int64, runs bool, id int64, series ...scraperclient.Key) ([]collection.Spot, error)
+	PutBackIntoCollection(ctx context.Context, userID int64, runs bool, id int64, stood []collection.Spot) error
 	MoveInCollection(ctx context.Context, userID int64, runs bool, id int64, series scraperclient.Key, up bool) error
 	RenameCollection(ctx context.Context, userID int64, runs bool, id int64, name string) error
 	ShareCollection(ctx context.Context, userID int64, runs bool, id int64, shared bool) error
@@ -64,6 +65,15 @@ type collectionView struct {
 	Ordering bool
 	Order    string
 	Problem  string
+	// Taken are the titles that were just taken out, where they stood.
+	Taken []takenTitle
+}
+
+// takenTitle is one title that was taken out of a collection, for the form that puts it
+// back.
+type takenTitle struct {
+	Key      string
+	Position int
 }
 
 func collectionAddress(id int64) string { return "/collections/" + strconv.FormatInt(id, 10) }
@@ -158,7 +168,8 @@ func (s *Server) collection(w http.ResponseWriter, r *http.Request) error {
 	return s.showCollection(w, r, http.StatusOK, "")
 }
 
-func (s *Server) showCollection(w http.ResponseWriter, r *http.Request, code int, problem string) error {
+// showCollection shows a collection: with what was wrong, and with what was just taken out.
+func (s *Server) showCollection(w http.ResponseWriter, r *http.Request, code int, problem string, taken ...collection.Spot) error {
 	c, err := s.collectionOf(r)
 	if err != nil {
 		return err
@@ -180,15 +191,19 @@ func (s *Server) showCollection(w http.ResponseWriter, r *http.Request, code int
 	if v.Ordering {
 		ask.Limit = collection.MaxSeries
 	}
-	if v.Block, _, err = s.block(r.Context(), u.ID, q, ask); err != nil {
+	if v.Block, _, err = s.block(r.Context(), u.ID, q, &ask); err != nil {
 		return err
 	}
 	v.Grid, v.Rows = q.with(func(q *libraryQuery) { q.List = false }).address(), q.with(func(q *libraryQuery) { q.List = true }).address()
 	v.List, v.Way, v.Order = q.List, q.address(), v.Path+"?order=1"
-	if q.From.Set {
-		v.Earlier = q.with(func(*libraryQuery) {}).address()
-	}
+	v.Start, v.Begun = q.with(func(*libraryQuery) {}).address(), q.From.Set
 	v.Said = s.say(r.Context()).librarySaid(r.URL.Query().Get("said"))
+	for _, t := range taken {
+		v.Taken = append(v.Taken, takenTitle{keyText(scraperclient.Key{Site: t.Site, SeriesID: t.SeriesID}), t.Position})
+	}
+	if v.Changes {
+		v.TakeOut = v.Path
+	}
 	v.Frame = s.frame(r, c.Name, "collections")
 	v.Frame.Back = "/collections"
 	if !v.Guest {
@@ -230,6 +245,10 @@ func (s *Server) changeCollection(w http.ResponseWriter, r *http.Request) error 
 	}
 	ctx, u, to := r.Context(), who(r), collectionAddress(c.ID)
 	switch r.PostFormValue("act") {
+	case "take":
+		return s.takeOut(w, r, c)
+	case "put":
+		return s.putBack(w, r, c)
 	case "rename":
 		err = s.Shelves.RenameCollection(ctx, u.ID, runs(u), c.ID, r.PostFormValue("name"))
 		if fault.Is(err, fault.Invalid) {
@@ -258,6 +277,46 @@ func (s *Server) changeCollection(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	return redirect(w, r, to)
+}
+
+// takeOut takes the selected titles out of a collection, and shows it with a way back.
+func (s *Server) takeOut(w http.ResponseWriter, r *http.Request, c collection.Collection) error {
+	if !mayChange(who(r), c) {
+		return notFound("a collection")
+	}
+	keys, err := selectedTitles(r)
+	if err != nil {
+		return err
+	}
+	stood, err := s.Shelves.TakeFromCollection(r.Context(), who(r).ID, runs(who(r)), c.ID, keys...)
+	if err != nil {
+		return err
+	}
+	return s.showCollection(w, r, http.StatusOK, "", stood...)
+}
+
+// putBack puts titles that were taken out where they stood.
+func (s *Server) putBack(w http.ResponseWriter, r *http.Request, c collection.Collection) error {
+	keys, err := selectedTitles(r)
+	if err != nil {
+		return err
+	}
+	places := r.PostForm["at"]
+	if len(places) != len(keys) {
+		return invalid("a form")
+	}
+	stood := make([]collection.Spot, len(keys))
+	for i, key := range keys {
+		at, err := strconv.Atoi(places[i])
+		if err != nil {
+			return invalid("a form")
+		}
+		stood[i] = collection.Spot{Site: key.Site, SeriesID: key.SeriesID, Position: at}
+	}
+	if err := s.Shelves.PutBackIntoCollection(r.Context(), who(r).ID, runs(who(r)), c.ID, stood); err != nil {
+		return err
+	}
+	return redirect(w, r, saying(collectionAddress(c.ID), "put", len(stood)))
 }
 
 // uploadCover makes a collection's cover of a picture from outside.
@@ -364,7 +423,7 @@ func (s *Server) collectSeries(w http.ResponseWriter, r *http.Request) error {
 		case in && !m.In:
 			err = s.Shelves.FillCollection(r.Context(), u.ID, runs(u), m.ID, key)
 		case !in && m.In:
-			err = s.Shelves.TakeFromCollection(r.Context(), u.ID, runs(u), m.ID, key)
+			_, err = s.Shelves.TakeFromCollection(r.Context(), u.ID, runs(u), m.ID, key)
 		}
 		if err != nil {
 			return err
@@ -375,5 +434,5 @@ func (s *Server) collectSeries(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	return redirect(w, r, siteAddress(key))
+	return redirect(w, r, seriesPart(r, key))
 }

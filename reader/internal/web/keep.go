@@ -62,7 +62,7 @@ func (s *Server) offline(w http.ResponseWriter, r *http.Request) error {
 }
 
 // offlineFiles are what the offline page needs besides itself.
-var offlineFiles = []string{"tokens.css", "app.css", "icons.svg", "mark.svg", "icon-180.png", "words.js", "keep.js"}
+var offlineFiles = []string{"tokens.css", "app.css", "icons.svg", "mark.svg", "icon-180.png", "words.js", "keep.js", "offline.js"}
 
 // worker answers the worker's script, at the root because it may serve nothing
 // above itself. Before its text stands what it keeps; another Mangrove keeps other

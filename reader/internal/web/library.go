@@ -27,6 +27,12 @@ type tile struct {
 	SiteName, LastRead string
 	Read               int
 	Here               bool
+	// Fails says how it fails and since when, nil for one that does not.
+	Fails *pill
+	// Letter is the number of the letter of catalog.Letters that it stands under, and
+	// Begins is true for the first of it in a block by title.
+	Letter int
+	Begins bool
 }
 
 // offer is a Series that a Site offers from the start.
@@ -57,8 +63,11 @@ type libraryView struct {
 	Grid, Rows string
 	List       bool
 	Block      blockView
-	// Earlier leads to the start, where the page begins behind it.
-	Earlier string
+	// Rail are the letters to jump to, nil where there is nothing to jump over.
+	Rail []stop
+	// Start leads to the start, and Begun says that the page begins behind it.
+	Start string
+	Begun bool
 	// Clear is the view without filters.
 	Clear string
 	// Away says that what fails is not known now.
@@ -66,6 +75,9 @@ type libraryView struct {
 	// Collecting are the person's collections to put Series into.
 	Collecting []choiceOf
 	Way, Said  string
+	// TakeOut is where a form takes the selected titles out of the collection that is
+	// looked at, "" for those who may not and for the library.
+	TakeOut string
 }
 
 // filter is one choice behind the button.
@@ -124,7 +136,11 @@ func (s *Server) libraryView(ctx context.Context, userID int64, q libraryQuery) 
 		v.Offers = s.offers(ctx, nil)
 		return v, nil
 	}
-	if v.Block, v.Away, err = s.block(ctx, userID, q, q.ask()); err != nil {
+	ask := q.ask()
+	if v.Block, v.Away, err = s.block(ctx, userID, q, &ask); err != nil {
+		return v, err
+	}
+	if v.Rail, err = s.rail(ctx, userID, q, ask, v.Block); err != nil {
 		return v, err
 	}
 	v.toolbar(s.say(ctx), q, n)
@@ -133,9 +149,7 @@ func (s *Server) libraryView(ctx context.Context, userID int64, q libraryQuery) 
 		return v, err
 	}
 	v.Filters = s.say(ctx).filtersOf(q, choices)
-	if q.From.Set {
-		v.Earlier = q.with(func(*libraryQuery) {}).address()
-	}
+	v.Start, v.Begun = q.with(func(*libraryQuery) {}).address(), q.From.Set
 	return v, nil
 }
 
@@ -167,7 +181,7 @@ func (s *Server) part(w http.ResponseWriter, r *http.Request, q libraryQuery) er
 		// What came into this block meanwhile belongs to it, within reason.
 		ask.Until, ask.Limit = until, 5*libraryBlock
 	}
-	b, _, err := s.block(r.Context(), who(r).ID, q, ask)
+	b, _, err := s.block(r.Context(), who(r).ID, q, &ask)
 	if err != nil {
 		return err
 	}
@@ -175,23 +189,34 @@ func (s *Server) part(w http.ResponseWriter, r *http.Request, q libraryQuery) er
 	return nil
 }
 
-// block gathers a piece of a view. away is true when it needs the scraper's word,
-// and the scraper has none.
-func (s *Server) block(ctx context.Context, userID int64, q libraryQuery, ask catalog.ShelfQuery) (b blockView, away bool, err error) {
+// block gathers a piece of a view, and says in ask which Series fail where that decides
+// what belongs to it. away is true when it needs the scraper's word, and the scraper has
+// none.
+func (s *Server) block(ctx context.Context, userID int64, q libraryQuery, ask *catalog.ShelfQuery) (b blockView, away bool, err error) {
 	if ask.State == catalog.StateFailing {
 		ask.Failing, err = s.failingKeys(ctx, worklistQuery{Sort: "oldest", Page: 1})
 		if away = unanswered(err); err != nil && !away {
 			return b, false, err
 		}
 	}
-	cards, err := s.Shelves.ShelfBlock(ctx, userID, ask)
+	cards, err := s.Shelves.ShelfBlock(ctx, userID, *ask)
 	if err != nil {
 		return b, away, err
 	}
 	b = blockView{After: placeText(ask.After), List: q.List, ID: elementID("block-", placeText(ask.After)), Picks: true}
 	now, say := time.Now(), s.say(ctx)
-	for _, c := range cards {
-		b.Tiles = append(b.Tiles, say.shelfTile(c, now))
+	failing := s.failingSeries(ctx, now)
+	for i, c := range cards {
+		shown := say.shelfTile(c, now)
+		if f, fails := failing[scraperclient.Key{Site: c.Site, SeriesID: c.SeriesID}]; fails {
+			p := say.failureWords(&f, now)
+			shown.Fails = &p
+		}
+		if q.Sort == catalog.SortTitle {
+			shown.Letter = catalog.LetterOf(c.Place.Order)
+			shown.Begins = i == 0 || b.Tiles[i-1].Letter != shown.Letter
+		}
+		b.Tiles = append(b.Tiles, shown)
 	}
 	last := ask.Until
 	if len(cards) > 0 && !last.Set {

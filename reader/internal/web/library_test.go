@@ -10,7 +10,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	scraperv1 "mangrove/proto/gen/scraper/v1"
 	"mangrove/reader/internal/pages/pagestest"
 )
 
@@ -271,4 +273,150 @@ func TestAGuestIsKeptToCollections(t *testing.T) {
 	s.post(mo, "/settings/people/2/sees", url.Values{"sees": {"everything"}})
 	_, body = s.get(kim, "/library")
 	has(t, body, ">Hidden<", ">Shown<")
+}
+
+// A title whose Series fails says so, how and since when, in the grid, in the list and in
+// a collection, and the scraper is asked once for all of them.
+func TestFailingTitlesSaySo(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	mo := s.claim()
+	kim := s.person("Kim", "guest")
+	s.shelve(append(numbered(60), "Ash", "Birch", "Cedar")...)
+	s.post(mo, "/library/select", url.Values{"key": {"shelf/Ash", "shelf/Cedar"}, "collect": {"new"}, "name": {"Trees"}})
+	s.post(mo, "/collections/1", url.Values{"act": {"share"}})
+	s.post(mo, "/library/select", url.Values{"key": {"shelf/Ash"}, "act": {"follow"}})
+	s.failing("shelf", "Ash", "Ash", "not_found", 3)
+	s.failing("shelf", "Birch", "Birch", "errors", 2)
+	s.failing("shelf", "Title 60", "Title 60", "no_chapter", 2)
+	// Nobody has said so yet.
+	_, body := s.get(mo, "/library")
+	hasNot(t, body, "Not found since")
+	s.know()
+	since := Clock(time.Now().AddDate(0, 0, -3), time.Now())
+	_, body = s.get(mo, "/library")
+	has(t, body, `class="mark tone-bad"`, `<span class="item-meta tone-bad">Not found since `+since+`</span>`, `<span class="item-meta tone-warn">Not understood since `)
+	hasNot(t, body, "No chapters listed since")
+	_, body = s.get(mo, "/library?view=list")
+	has(t, body, `<span class="word tone-bad">`, "Not found since "+since)
+	for _, b := range []*http.Client{mo, kim} {
+		_, body = s.get(b, "/collections/1")
+		has(t, body, "Not found since "+since)
+	}
+	next := regexp.MustCompile(`id="more"><a class="btn" href="[^"]+" data-fetch="([^"]+)"`)
+	_, body = s.get(mo, "/library")
+	_, body = s.do(mo, s.request(http.MethodGet, strings.ReplaceAll(next.FindStringSubmatch(body)[1], "&amp;", "&"), "", "X-Requested-With", "mangrove"))
+	has(t, body, "No chapters listed since")
+	if n := s.scraper.Worklists(); n != 1 {
+		t.Errorf("the scraper was asked %d times, want once for all", n)
+	}
+	// What is muted waits for nobody; what is read again is well again.
+	s.scraper.SetState(&scraperv1.SeriesState{Series: &scraperv1.Series{Key: &scraperv1.SeriesKey{Site: "shelf", SeriesId: "Ash"}, Title: "Ash"}, Polled: true})
+	s.know()
+	_, body = s.get(mo, "/library")
+	hasNot(t, body, "Not found since")
+	has(t, body, "Not understood since")
+	// The shelves do not depend on it.
+	s.failing("shelf", "Cedar", "Cedar", "errors", 2)
+	s.know()
+	s.scraper.Stop()
+	if resp, body := s.get(mo, "/library"); resp.StatusCode != http.StatusOK || !strings.Contains(body, ">Cedar<") || strings.Contains(body, "Not understood since") {
+		t.Errorf("without the scraper's word the library answers %d", resp.StatusCode)
+	}
+}
+
+// The rail has the letters that a view has, and each leads to a page that begins with it.
+func TestTheRailOfLetters(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	mo := s.claim()
+	s.shelve("Ash", "Birch", "Éclair", "10 Days")
+	_, body := s.get(mo, "/library")
+	hasNot(t, body, `id="az"`) // one block: there is nothing to jump over
+	s.shelve(numbered(60)...)
+	s.shelve("魔女の手紙")
+	_, body = s.get(mo, "/library")
+	var labels []string
+	links := regexp.MustCompile(`<a href="([^"]+)" data-fetch="([^"]+)" data-az="\d+"( aria-current="true")?>([^<]+)</a>`).FindAllStringSubmatch(body, -1)
+	for _, l := range links {
+		labels = append(labels, l[4])
+	}
+	if got := strings.Join(labels, ""); got != "#ABETあ" && got != "#ABET馬" {
+		t.Fatalf("the rail is %s", got)
+	}
+	for i, want := range []string{"10 Days", "Ash", "Birch", "Éclair", "Title 1", "魔女の手紙"} {
+		_, body := s.get(mo, strings.ReplaceAll(links[i][1], "&amp;", "&"))
+		if got := titlesIn(body); len(got) == 0 || got[0] != want {
+			t.Errorf("%s leads to %.60q, want %s first", labels[i], got, want)
+		}
+		has(t, body, `aria-current="true">`+labels[i]+`</a>`)
+	}
+	_, body = s.get(mo, "/library?q=title")
+	hasNot(t, body, `id="az"`) // one letter alone leads nowhere
+	_, body = s.get(mo, "/library?sort=added")
+	hasNot(t, body, `id="az"`)
+	_, body = s.get(mo, "/library?state=unread&view=list")
+	has(t, body, `id="az"`, `?from=`, `state=unread&amp;view=list`, `<li class="ll" data-az="`)
+}
+
+// Titles are taken out of a collection together, by those who may change it, and put
+// back where they stood.
+func TestTitlesAreTakenOutAndPutBack(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	mo := s.claim()
+	ada, kim := s.person("Ada", "member"), s.person("Kim", "guest")
+	s.shelve("One", "Two", "Three", "Four", "Five")
+	s.post(mo, "/library/select", url.Values{"key": {"shelf/One", "shelf/Two", "shelf/Three", "shelf/Four", "shelf/Five"}, "collect": {"new"}, "name": {"Night"}})
+	s.post(mo, "/collections/1", url.Values{"act": {"share"}})
+	in := func() string {
+		_, body := s.get(mo, "/collections/1")
+		return strings.Join(titlesIn(body), ",")
+	}
+	for name, b := range map[string]*http.Client{"a member": ada, "a guest": kim} {
+		_, body := s.get(b, "/collections/1")
+		hasNot(t, body, `value="take"`)
+		for _, act := range []string{"take", "put"} {
+			if resp, _ := s.post(b, "/collections/1", url.Values{"act": {act}, "key": {"shelf/Two"}, "at": {"1"}}); resp.StatusCode != http.StatusNotFound {
+				t.Errorf("%s's %s answers %d", name, act, resp.StatusCode)
+			}
+		}
+	}
+	_, body := s.get(mo, "/library")
+	hasNot(t, body, `value="take"`)
+	_, body = s.get(mo, "/collections/1")
+	has(t, body, `value="take" type="submit" formaction="/collections/1"`)
+	resp, body := s.post(mo, "/collections/1", url.Values{"act": {"take"}, "key": {"shelf/Two", "shelf/Four", "shelf/Nothing"}})
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("taking out answers %d", resp.StatusCode)
+	}
+	has(t, body, "2 titles taken out of the collection. They stay in the library.", "Put back")
+	if got := in(); got != "One,Three,Five" {
+		t.Errorf("what stays is %s", got)
+	}
+	undo := url.Values{"act": {"put"}}
+	for _, m := range regexp.MustCompile(`name="key" value="([^"]+)"><input type="hidden" name="at" value="(\d+)"`).FindAllStringSubmatch(body, -1) {
+		undo.Add("key", m[1])
+		undo.Add("at", m[2])
+	}
+	if resp, _ = s.post(mo, "/collections/1", undo); resp.Header.Get("Location") != "/collections/1?said=put-2" {
+		t.Errorf("putting back answers %d to %s", resp.StatusCode, resp.Header.Get("Location"))
+	}
+	if got := in(); got != "One,Two,Three,Four,Five" {
+		t.Errorf("put back it is %s", got)
+	}
+	s.post(mo, "/collections/1", undo)
+	if got := in(); got != "One,Two,Three,Four,Five" {
+		t.Errorf("put back twice it is %s", got)
+	}
+	for _, bad := range []url.Values{
+		{"key": {"shelf/Two"}}, {"key": {"shelf/Two"}, "at": {"first"}}, {"key": {"shelf/Two"}, "at": {"-1"}}, {"key": {"shelf/Two"}, "at": {"99999999999"}}, {"key": make([]string, 1001), "at": make([]string, 1001)},
+	} {
+		bad.Set("act", "put")
+		if resp, _ := s.post(mo, "/collections/1", bad); resp.StatusCode != http.StatusBadRequest {
+			t.Errorf("%.60v answers %d", bad, resp.StatusCode)
+		}
+	}
+	_, body = s.get(mo, "/library")
+	has(t, body, "5 titles")
 }

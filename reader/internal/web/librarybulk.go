@@ -22,16 +22,9 @@ func (s *Server) actOnTitles(w http.ResponseWriter, r *http.Request) error {
 	if err := parseForm(r); err != nil {
 		return err
 	}
-	if len(r.PostForm["key"]) > scraperclient.MaxBulk {
-		return invalid("so many Series at once")
-	}
-	var keys []scraperclient.Key
-	for _, text := range r.PostForm["key"] {
-		key, err := keyFrom(text)
-		if err != nil {
-			return err
-		}
-		keys = append(keys, key)
+	keys, err := selectedTitles(r)
+	if err != nil {
+		return err
 	}
 	back := backToLibrary(r.PostFormValue("back"))
 	if len(keys) == 0 {
@@ -42,6 +35,21 @@ func (s *Server) actOnTitles(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return redirect(w, r, saying(back, said, len(keys)))
+}
+
+// selectedTitles are the titles that a form names, within reason.
+func selectedTitles(r *http.Request) (keys []scraperclient.Key, err error) {
+	if len(r.PostForm["key"]) > scraperclient.MaxBulk {
+		return nil, invalid("so many Series at once")
+	}
+	for _, text := range r.PostForm["key"] {
+		key, err := keyFrom(text)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, key)
+	}
+	return keys, nil
 }
 
 func (s *Server) actOn(r *http.Request, keys []scraperclient.Key) (said string, err error) {
@@ -125,6 +133,8 @@ func (t tongue) librarySaid(text string) string {
 		return t.T("%d titles followed.", n)
 	case "unfollowed":
 		return t.T("%d titles not followed any more.", n)
+	case "put":
+		return t.T("%d titles put back into the collection.", n)
 	case "collected":
 		return t.T("%d titles put into the collection.", n)
 	}

@@ -139,7 +139,17 @@ func (s *Server) follow(w http.ResponseWriter, r *http.Request) error {
 	if err := s.Follows.Follow(r.Context(), wish); err != nil {
 		return err
 	}
-	return redirect(w, r, siteAddress(key))
+	return redirect(w, r, seriesPart(r, key))
+}
+
+// seriesPart is the part of a Series' page that a form stood in, so that what it did is
+// seen there: on a phone that part is folded away.
+func seriesPart(r *http.Request, key scraperclient.Key) string {
+	switch part := r.PostFormValue("part"); part {
+	case "fol", "colls":
+		return siteAddress(key) + "#" + part
+	}
+	return siteAddress(key)
 }
 
 func (s *Server) unfollow(w http.ResponseWriter, r *http.Request) error {
@@ -162,10 +172,13 @@ func (s *Server) poll(w http.ResponseWriter, r *http.Request) error {
 	if err := s.costlyCall(r); err != nil {
 		return err
 	}
+	if err := parseForm(r); err != nil {
+		return err
+	}
 	if err := s.Scraper.RequestPoll(r.Context(), keyOf(r)); err != nil {
 		return err
 	}
-	return redirect(w, r, siteAddress(keyOf(r)))
+	return redirect(w, r, seriesPart(r, keyOf(r)))
 }
 
 // costlyCall limits what makes the scraper work (C39), for each user.

@@ -103,6 +103,7 @@ type Shelves interface {
 // Browsing is how a library is looked through and who may.
 type Browsing interface {
 	ShelfBlock(ctx context.Context, userID int64, q catalog.ShelfQuery) ([]catalog.Card, error)
+	ShelfLetters(ctx context.Context, userID int64, q catalog.ShelfQuery) ([]int, error)
 	ShelfCounts(ctx context.Context, userID int64) (catalog.ShelfCounts, error)
 	ShelfChoices(ctx context.Context, userID int64) (map[string][]catalog.Choice, error)
 	Find(ctx context.Context, userID int64, query string) ([]catalog.Card, error)
@@ -196,6 +197,8 @@ type Server struct {
 	reporting atomic.Bool
 	// streams counts open event streams.
 	streams atomic.Int32
+	// failing are the Series that fail, for the shelves.
+	failing failingNow
 }
 
 // New makes the pages.

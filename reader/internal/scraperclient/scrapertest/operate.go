@@ -16,13 +16,14 @@ import (
 // operated is what an operator looks at. The failing Series are those whose
 // state has a failure; the rest is set.
 type operated struct {
-	lanes    []*scraperv1.LaneDetail
-	counting *timestamppb.Timestamp
-	pruned   *timestamppb.Timestamp
-	unread   []*scraperv1.UnreadDescription
-	news     []*scraperv1.NewChapter
-	muted    map[string]*timestamppb.Timestamp
-	settings *scraperv1.GetSettingsResponse
+	worklists int
+	lanes     []*scraperv1.LaneDetail
+	counting  *timestamppb.Timestamp
+	pruned    *timestamppb.Timestamp
+	unread    []*scraperv1.UnreadDescription
+	news      []*scraperv1.NewChapter
+	muted     map[string]*timestamppb.Timestamp
+	settings  *scraperv1.GetSettingsResponse
 	// incidents are newest first; rows of "errors" link the one of their Series.
 	incidents []*scraperv1.GetIncidentResponse
 }
@@ -105,10 +106,18 @@ func (s *Scraper) SetMuted(_ context.Context, r *scraperv1.SetMutedRequest) (*sc
 	return out, nil
 }
 
+// Worklists is how often the Worklist was asked for.
+func (s *Scraper) Worklists() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.worklists
+}
+
 // ListWorklist lists the failing states as the API says.
 func (s *Scraper) ListWorklist(_ context.Context, r *scraperv1.ListWorklistRequest) (*scraperv1.ListWorklistResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.worklists++
 	if !slices.Contains([]string{"", "oldest", "newest", "title"}, r.GetSort()) || r.GetOffset() < 0 || r.GetLimit() < 0 || r.GetLimit() > 500 {
 		return nil, fault.New(fault.Invalid, "list", "the Worklist", nil)
 	}

@@ -3,12 +3,12 @@
 // are selected across blocks. All of it works without, a block a page.
 'use strict';
 
-(() => {
+const library = (() => {
   const ahead = 1600;      // pixels before the end at which the next block is fetched
   const aside = 4000;      // pixels beyond which a block is put aside
   const shelf = document.getElementById('shelf');
   if (!shelf) return;
-  let blocks, form, watch, fetching = false, picking = false;
+  let blocks, form, watch, fetching = null, picking = false;
   const picked = new Map();   // key to name, of blocks that are aside too
 
   // ---- blocks
@@ -21,14 +21,18 @@
   const all = () => [...blocks.querySelectorAll(':scope > .block')];
   const away = (block) => block.hasAttribute('data-aside');
 
-  async function more() {
+  // more fetches the next block; whoever asks meanwhile waits for the same.
+  function more() {
     const link = blocks.querySelector('#more > [data-fetch]');
-    if (!link || fetching) return;
-    fetching = true;
+    if (link && !fetching) fetching = fetchMore(link).finally(() => { fetching = null; });
+    return fetching;
+  }
+  async function fetchMore(link) {
     link.setAttribute('aria-busy', 'true');
     try {
       const page = await get(link.dataset.fetch);
       const fresh = page.querySelector('.block');
+      if (!link.isConnected) return;   // jumped away meanwhile
       link.parentElement.remove();
       take(fresh);
       const next = page.getElementById('more');
@@ -38,7 +42,7 @@
       link.removeAttribute('aria-busy');
       link.textContent = T('More titles could not be fetched. Try again');
       setTimeout(() => watchEnd(link.parentElement), 5000);
-    } finally { fetching = false; }
+    }
   }
   // take puts a fetched block at the end, or in the place of another.
   function take(fresh, old) {
@@ -73,8 +77,14 @@
     nodes.append(...block.childNodes);
     kept.set(block, nodes);
   }
-  async function bring(block) {
-    if (!away(block) || block.hasAttribute('aria-busy')) return;
+  const coming = new WeakMap();
+  // bring shows a block that is aside; one that is fetched anew takes its place.
+  function bring(block) {
+    if (!away(block)) return null;
+    if (!coming.has(block)) coming.set(block, fetchAgain(block).finally(() => coming.delete(block)));
+    return coming.get(block);
+  }
+  async function fetchAgain(block) {
     const nodes = kept.get(block);
     if (nodes) {
       kept.delete(block);
@@ -84,7 +94,10 @@
       return;
     }
     block.setAttribute('aria-busy', 'true');
-    try { take((await get(block.dataset.again)).querySelector('.block'), block); } catch { block.removeAttribute('aria-busy'); }
+    try {
+      const page = await get(block.dataset.again);
+      if (block.isConnected) take(page.querySelector('.block'), block);
+    } catch { block.removeAttribute('aria-busy'); }
   }
 
   // ---- the end is watched apart: what is near it is fetched
@@ -101,7 +114,7 @@
   let soon = 0;
   function remember() {
     clearTimeout(soon);
-    soon = setTimeout(save, 250);
+    soon = setTimeout(() => { save(); letterHere(); }, 250);
   }
   function save() {
     clearTimeout(soon);
@@ -141,12 +154,84 @@
       end.append(link);
     }
     blocks.replaceChildren(...fill, ...(was.more ? [end] : []));
-    const earlier = form.querySelector('.earlier');
-    if (earlier && !was.list[0][1]) earlier.remove();
+    earlier(was.list[0][1] !== '');
     history.scrollRestoration = 'manual';
     scrollTo(0, was.y);
     const again = () => { if (Math.abs(scrollY - was.y) > 2) scrollTo(0, was.y); };
     requestAnimationFrame(again);
+  }
+
+  // What begins behind the start says so.
+  function earlier(on) { document.getElementById('earlier').hidden = !on; }
+  // What is shown is looked after: what is far away is put aside, and what is near fetched.
+  function attend() {
+    watch.disconnect();
+    for (const block of all()) watch.observe(block);
+    watchEnd(document.getElementById('more'));
+  }
+
+  // ---- letters: the block that begins with one takes the place of what is shown, and
+  // Back finds that again. Several letters under one finger are one step back.
+  const railEdge = () => document.getElementById('toolbar').getBoundingClientRect().bottom;
+  let jumps = 0;
+  async function jump(link, again) {
+    const mine = jumps += 1;
+    link.setAttribute('aria-busy', 'true');
+    try {
+      const page = await get(link.dataset.fetch), fresh = page.querySelector('.block'), next = page.getElementById('more');
+      if (mine !== jumps) return;
+      history.scrollRestoration = 'manual';
+      if (!again) save();
+      clearTimeout(soon);
+      history[again ? 'replaceState' : 'pushState']({}, '', link.href);
+      blocks.replaceChildren(...[fresh, next].filter(Boolean).map((n) => document.importNode(n, true)));
+      for (const box of blocks.querySelectorAll('.pick')) box.checked = picked.has(box.value);
+      earlier(fresh.dataset.after !== '');
+      // On the first screen nothing moves; further down the letter comes to the top.
+      const above = railEdge() - form.getBoundingClientRect().top;
+      if (above > 0) scrollBy({ top: -above, behavior: 'instant' });
+      attend();
+      current(link);
+      document.getElementById('az-said').textContent = T('Titles from %s', link.textContent);
+      save();
+    } catch { if (mine === jumps) location.assign(link.href); } finally { link.removeAttribute('aria-busy'); }
+  }
+  document.addEventListener('click', (event) => {
+    const link = event.target.closest('#az a');
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    jump(link);
+  });
+  document.addEventListener('letter', (event) => jump(event.detail.link, event.detail.again));
+  addEventListener('popstate', () => {
+    const was = history.state && history.state.library;
+    if (!blocks || !was || was.view !== view()) return;
+    jumps += 1;
+    restore();
+    attend();
+    letterHere();
+  });
+  // current marks a letter on the rail, and keeps it in sight there.
+  function current(link) {
+    const rail = document.getElementById('az'), was = rail.querySelector('[aria-current]');
+    if (was === link) return;
+    if (was) was.removeAttribute('aria-current');
+    link.setAttribute('aria-current', 'true');
+    link.closest('ul').scrollTop = link.offsetTop - link.closest('ul').clientHeight / 2;
+    rail.dispatchEvent(new CustomEvent('current'));
+  }
+  // letterHere is the letter of the first title in sight.
+  function letterHere() {
+    const rail = document.getElementById('az');
+    if (!rail) return;
+    const edge = railEdge(), block = all().find((b) => b.getBoundingClientRect().bottom > edge + 40);
+    if (!block || away(block)) return;   // it is being fetched
+    const begun = block.querySelectorAll('[data-az]'), row = [...block.querySelectorAll('.pickable, .ll')].find((tile) => tile.getBoundingClientRect().bottom > edge + 40);
+    // Of the letters of this block, the last that begins at that title or before.
+    const first = [...begun].findLast((tile) => tile === row || tile.compareDocumentPosition(row) & Node.DOCUMENT_POSITION_FOLLOWING);
+    if (!first) return;
+    const links = [...rail.querySelectorAll('a')];
+    current(links.findLast((a) => Number(a.dataset.az) <= Number(first.dataset.az)) || links[0]);
   }
 
   // ---- selecting
@@ -216,8 +301,7 @@
       for (const s of seen) if (s.isIntersecting) bring(s.target); else put(s.target);
     }, { rootMargin: aside + 'px 0px' });
     restore();
-    for (const block of all()) watch.observe(block);
-    watchEnd(document.getElementById('more'));
+    attend();
     if (button) {
       button.hidden = false;
       button.addEventListener('click', () => pick(!picking));
@@ -280,4 +364,5 @@
       } catch { return; }
     }
   }
+  return { blocks: () => (blocks ? all() : []), bring, more };
 })();
