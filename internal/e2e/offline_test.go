@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"testing"
 
 	"mangrove/internal/config"
@@ -15,12 +16,10 @@ func TestThePageWithoutAConnectionTriesAgain(t *testing.T) {
 	ada := m.visit("ada", phone)
 	ada.claim()
 	ada.readsAloud("light")
-	ada.open("/collections")
-	ada.says("the worker serves this window", `async () => (await navigator.serviceWorker.ready) && navigator.serviceWorker.controller !== null`)
+	ada.served("/collections")
 	mo := m.visit("mo", desktop)
 	mo.signIn()
-	mo.open("/me")
-	mo.says("the worker serves this window", `async () => (await navigator.serviceWorker.ready) && navigator.serviceWorker.controller !== null`)
+	mo.served("/me")
 	if code := m.stop(); code != config.ExitOK {
 		t.Errorf("mangrove up ended with %d", code)
 	}
@@ -40,4 +39,15 @@ func TestThePageWithoutAConnectionTriesAgain(t *testing.T) {
 	mo.until("that is tried at once", `() => location.pathname === '/me' && document.querySelector('form[action="/sign-out"]') !== null`)
 	ada.contented(true)
 	mo.contented(true)
+}
+
+// served opens a page until the worker serves its window: one that began to load before
+// the worker was there is served from the next page on.
+func (v *visitor) served(path string) {
+	v.t.Helper()
+	v.m.eventually("the worker serves "+path, func() (bool, string) {
+		v.open(path)
+		served, err := v.ask(`async () => (await navigator.serviceWorker.ready) && navigator.serviceWorker.controller !== null`)
+		return err == nil && served.Bool(), fmt.Sprint(served, err)
+	})
 }

@@ -102,3 +102,44 @@ func TestTheLibraryScrollsAndBackFindsThePlace(t *testing.T) {
 	})
 	mo.until("and the library goes on from there", `() => { scrollTo(0, 0); return document.querySelector('.block .item-title')?.textContent === 'Title 1' }`)
 }
+
+// While the shelf flies past, covers of blocks that arrive wait; where it slows down they
+// come, also those of blocks that were put aside meanwhile.
+func TestCoversWaitWhileTheShelfFlies(t *testing.T) {
+	turn(t)
+	const titles = 300
+	m := newMangrove(t)
+	m.shelve(titles)
+	m.start()
+	mo := m.visit("mo", desktop)
+	mo.claim()
+	m.eventually("all titles are in the library", func() (bool, string) {
+		mo.open("/library")
+		got, err := mo.ask(`() => document.querySelector('.chip[aria-current] span')?.textContent`)
+		return err == nil && got.Str() == fmt.Sprint(titles), got.Str()
+	})
+	// Up and down around the end, faster than anybody reads, until all blocks are there.
+	held, err := mo.askFor(patience, `async () => {
+		let most = 0;
+		while (document.querySelector('#more')) {
+			const end = document.documentElement.scrollHeight;
+			scrollTo({ top: scrollY > end - innerHeight - 900 ? end - innerHeight - 1800 : end, behavior: 'instant' });
+			await new Promise(requestAnimationFrame);
+			most = Math.max(most, document.querySelectorAll('.block img[data-src]').length);
+		}
+		return most;
+	}`)
+	mo.ok("fly through the library", err)
+	if held.Int() == 0 {
+		t.Error("no cover waited")
+	}
+	for _, part := range []float64{1, 0.5, 0} {
+		_, err = mo.ask(`(part) => scrollTo({ top: document.documentElement.scrollHeight * part, behavior: 'instant' })`, part)
+		mo.ok("stop somewhere", err)
+		mo.until("the covers come", `() => {
+			const seen = [...document.querySelectorAll('.block img[data-cover]')].filter((i) => { const r = i.parentElement.getBoundingClientRect(); return r.bottom > 0 && r.top < innerHeight; });
+			return seen.length >= 8 && seen.every((i) => i.hasAttribute('src') && i.complete && i.naturalWidth > 0);
+		}`)
+	}
+	mo.contented(true)
+}

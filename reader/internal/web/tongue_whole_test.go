@@ -5,7 +5,6 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -102,18 +101,7 @@ func TestWordsInATemplate(t *testing.T) {
 // in English because its language was not at hand.
 func TestGoHoldsNoSentences(t *testing.T) {
 	t.Parallel()
-	names, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for name, file := range goFiles(t) {
 		for _, text := range sentencesOf(file) {
 			t.Errorf("%s says %q, which is no message", name, text)
 		}

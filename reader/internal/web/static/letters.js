@@ -27,7 +27,7 @@
 
   // ---- a finger: where it is on the rail is where it is in the alphabet, also where the
   // rail is longer than the screen
-  let from = null, slid = false, last = null, soon = 0, shown = null;
+  let from = null, slid = false, last = null, soon = 0, shown = null, slide = null;
   function letterAt(y) {
     const list = rail().querySelector('ul'), box = list.getBoundingClientRect();
     const part = Math.min(Math.max((y - box.top) / box.height, 0), .9999), all = links();
@@ -36,7 +36,7 @@
   }
   function show(link) {
     if (link === shown) return;
-    document.dispatchEvent(new CustomEvent('letter', { detail: { link, again: shown !== null } }));
+    document.dispatchEvent(new CustomEvent('letter', { detail: { link, slide } }));
     shown = link;
   }
   shelf.addEventListener('pointerdown', (event) => {
@@ -47,7 +47,7 @@
   shelf.addEventListener('pointermove', (event) => {
     if (from === null) return;
     if (!slid && Math.abs(event.clientY - from) < 8) return;
-    if (!slid) { slid = true; shown = null; last = null; rail().setPointerCapture(event.pointerId); }
+    if (!slid) { slid = true; shown = null; last = null; slide = {}; rail().setPointerCapture(event.pointerId); }
     const link = letterAt(event.clientY), big = document.getElementById('az-big');
     if (link === last) return;
     last = link;

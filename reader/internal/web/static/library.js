@@ -47,6 +47,7 @@ const library = (() => {
   // take puts a fetched block at the end, or in the place of another.
   function take(fresh, old) {
     if (!fresh) return;
+    if (flying && !old) hold(fresh);
     fresh = document.importNode(fresh, true);
     // Until it is drawn it is as high as the one it follows or replaces, so that
     // nothing on the screen moves.
@@ -65,6 +66,41 @@ const library = (() => {
     } else blocks.append(fresh);
     for (const box of fresh.querySelectorAll('.pick')) box.checked = picked.has(box.value);
     watch.observe(fresh);
+  }
+
+  // ---- covers wait while the shelf flies past: nobody sees them, and each is a request
+  // and a picture to decode. They come when it slows down.
+  const flight = 3;        // pixels a millisecond from which on titles cannot be read
+  let flying = 0, at = { y: 0, time: 0 };
+  function hold(block) {
+    for (const img of block.querySelectorAll('img[data-cover]')) {
+      for (const name of ['srcset', 'src']) {
+        if (!img.hasAttribute(name)) continue;
+        img.setAttribute('data-' + name, img.getAttribute(name));
+        img.removeAttribute(name);
+      }
+    }
+  }
+  function release(within) {
+    for (const img of within.querySelectorAll('img[data-src]')) {
+      for (const name of ['srcset', 'src']) {
+        if (!img.hasAttribute('data-' + name)) continue;
+        img.setAttribute(name, img.getAttribute('data-' + name));
+        img.removeAttribute('data-' + name);
+      }
+    }
+  }
+  function land() {
+    flying = 0;
+    release(blocks);
+  }
+  function fly(event) {
+    const y = scrollY, far = Math.abs(y - at.y), time = event.timeStamp - at.time;
+    at = { y, time: event.timeStamp };
+    // A jump is one event: what it leads to is looked at.
+    if (time <= 0 || time > 200 || far / time < flight) return;
+    clearTimeout(flying);
+    flying = setTimeout(land, 150);
   }
 
   // ---- blocks far away hold their height and nothing else
@@ -88,6 +124,7 @@ const library = (() => {
     const nodes = kept.get(block);
     if (nodes) {
       kept.delete(block);
+      if (!flying) release(nodes);
       block.append(nodes);
       block.removeAttribute('data-aside');
       block.style.height = '';
@@ -96,7 +133,7 @@ const library = (() => {
     block.setAttribute('aria-busy', 'true');
     try {
       const page = await get(block.dataset.again);
-      if (block.isConnected) take(page.querySelector('.block'), block);
+      if (block.isConnected) { take(page.querySelector('.block'), block); letterHere(); }
     } catch { block.removeAttribute('aria-busy'); }
   }
 
@@ -173,13 +210,15 @@ const library = (() => {
   // ---- letters: the block that begins with one takes the place of what is shown, and
   // Back finds that again. Several letters under one finger are one step back.
   const railEdge = () => document.getElementById('toolbar').getBoundingClientRect().bottom;
-  let jumps = 0;
-  async function jump(link, again) {
+  let jumps = 0, entered = null;   // the slide that has its step in the history
+  async function jump(link, slide = null) {
     const mine = jumps += 1;
     link.setAttribute('aria-busy', 'true');
     try {
       const page = await get(link.dataset.fetch), fresh = page.querySelector('.block'), next = page.getElementById('more');
       if (mine !== jumps) return;
+      const again = slide !== null && slide === entered;
+      entered = slide;
       history.scrollRestoration = 'manual';
       if (!again) save();
       clearTimeout(soon);
@@ -202,7 +241,7 @@ const library = (() => {
     event.preventDefault();
     jump(link);
   });
-  document.addEventListener('letter', (event) => jump(event.detail.link, event.detail.again));
+  document.addEventListener('letter', (event) => jump(event.detail.link, event.detail.slide));
   addEventListener('popstate', () => {
     const was = history.state && history.state.library;
     if (!blocks || !was || was.view !== view()) return;
@@ -336,6 +375,7 @@ const library = (() => {
   });
   start();
   addEventListener('scroll', remember, { passive: true });
+  addEventListener('scroll', fly, { passive: true });
   addEventListener('pagehide', save);
 
   // ---- live: what is on the screen is asked for again when the library changes
