@@ -39,7 +39,7 @@ test: goversion ## Everything that decides whether a change is good
 	@deploy/install.sh --test
 	@cd internal/tools && GOWORK=off GOBIN=$(TOOLS) go install github.com/grpc-ecosystem/grpc-health-probe
 	$(CLUSTER) go test -tags $(TAGS) -shuffle=on -count=1 -timeout 600s $$(go list work | grep -v '^mangrove/internal/e2e$$')
-	$(CLUSTER) go test -tags $(TAGS) -shuffle=on -count=1 -timeout 900s ./internal/e2e
+	$(CLUSTER) go test -tags $(TAGS) -shuffle=on -count=1 -timeout 900s -parallel 3 ./internal/e2e
 
 bench: goversion build ## Measure all three programs; print a table and write build/bench.json
 	@deploy/install.sh --bench

@@ -64,18 +64,18 @@ func repository() (string, error) {
 	}
 }
 
-// twoAtOnce bounds how many tests run: each has a database, three services and
+// threeAtOnce bounds how many tests run: each has a database, three services and
 // a window of the browser.
-var twoAtOnce = make(chan struct{}, 2)
+var threeAtOnce = make(chan struct{}, 3)
 
-// turn takes one of the two places for the length of a test, which is skipped
+// turn takes one of the three places for the length of a test, which is skipped
 // where there is no browser.
 func turn(t *testing.T) {
 	t.Helper()
 	t.Parallel()
 	theBrowser(t)
-	twoAtOnce <- struct{}{}
-	t.Cleanup(func() { <-twoAtOnce })
+	threeAtOnce <- struct{}{}
+	t.Cleanup(func() { <-threeAtOnce })
 }
 
 // lastLines is the end of a text, for a message about what went wrong.

@@ -37,8 +37,8 @@ func TestOnlyTheReaderAnswersFromOutside(t *testing.T) {
 		t.Skip("there is no ip to make a network namespace with")
 	}
 	t.Parallel()
-	twoAtOnce <- struct{}{}
-	t.Cleanup(func() { <-twoAtOnce })
+	threeAtOnce <- struct{}{}
+	t.Cleanup(func() { <-threeAtOnce })
 	namespace, here := outside(t)
 	m := newMangrove(t)
 	_, port, err := net.SplitHostPort(m.address)
