@@ -3,11 +3,13 @@ package pgtest_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/url"
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
 	"mangrove/internal/pgtest"
@@ -169,4 +171,78 @@ func TestWithAnAddressPerRole(t *testing.T) {
 			t.Errorf("%s: %v", role, err)
 		}
 	}
+}
+
+// From each schema there ever was, the library, its ids, the places people read to and
+// the ages of failures arrive in this one as they were (feature H21).
+func TestAnUpgradeFromEverySchemaKeepsIDs(t *testing.T) {
+	files, err := fs.Glob(migrations.Files(), "*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		var from int64
+		if _, err := fmt.Sscanf(file, "%d_", &from); err != nil {
+			t.Fatal(err)
+		}
+		// Before 3 no role may do anything, and what is there at the newest is not upgraded.
+		if from < 3 || from == migrations.Latest() {
+			continue
+		}
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			admin := pgtest.New(t).Admin
+			d := migrations.Database{AdminURL: admin}
+			if err := migrations.Down(t.Context(), d, from); err != nil {
+				t.Fatal(err)
+			}
+			c := connect(t, admin)
+			for _, sql := range filled {
+				if _, err := c.Exec(t.Context(), sql); err != nil {
+					t.Fatalf("%s: %v", sql, err)
+				}
+			}
+			before := standing(t, c)
+			if err := migrations.Apply(t.Context(), d); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(before, standing(t, connect(t, admin))); diff != "" {
+				t.Errorf("(-before +after)\n%s", diff)
+			}
+		})
+	}
+}
+
+// filled are the statements that fill a small library, by what every schema has.
+var filled = []string{
+	"INSERT INTO reader.users (name, name_key, password_hash, role) VALUES ('Mo', 'mo', 'hash', 'administrator')",
+	"INSERT INTO scraper.series (site, series_id, title, url, origin) SELECT 'comic', n::text, 'Title ' || n, 'https://comic.example/' || n, 'followed' FROM generate_series(1, 30) n",
+	"INSERT INTO scraper.poll_failures (site, series_id, outcome, failing_since) SELECT 'comic', n::text, 'errors', timestamptz '2026-01-02 03:04:05Z' + n * interval '1 day' FROM generate_series(1, 9) n",
+	"INSERT INTO reader.titles (site, series_id, title) SELECT 'comic', n::text, 'Title ' || n FROM generate_series(1, 30) n",
+	"INSERT INTO reader.books (title_id, chapter_id, path, page_count, size, fingerprint, published_at) SELECT t.id, 'c' || n, t.series_id || '/' || n || '.cbz', 20, 1000, md5(t.series_id || n), now() FROM reader.titles t, generate_series(1, 4) n",
+	"INSERT INTO reader.progress (user_id, book_id, page, finished) SELECT u.id, b.id, 7, b.chapter_id = 'c1' FROM reader.users u, reader.books b WHERE b.chapter_id IN ('c1', 'c2')",
+	"INSERT INTO reader.bookmarks (user_id, site, series_id, title) SELECT u.id, t.site, t.series_id, t.title FROM reader.users u, reader.titles t",
+}
+
+// standing is what must not change, a line each.
+func standing(t *testing.T, c *pgx.Conn) []string {
+	t.Helper()
+	rows, err := c.Query(t.Context(), `
+		SELECT concat_ws(' ', 'title', id, site, series_id, title) AS line FROM reader.titles
+		UNION ALL SELECT concat_ws(' ', 'book', id, title_id, chapter_id, path, fingerprint) FROM reader.books
+		UNION ALL SELECT concat_ws(' ', 'place', u.name, p.user_id, p.book_id, p.page, p.finished, extract(epoch FROM p.changed_at)) FROM reader.progress p JOIN reader.users u ON u.id = p.user_id
+		UNION ALL SELECT concat_ws(' ', 'follow', user_id, site, series_id, title) FROM reader.bookmarks
+		UNION ALL SELECT concat_ws(' ', 'failing', site, series_id, outcome, extract(epoch FROM failing_since)) FROM scraper.poll_failures
+		ORDER BY line`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(lines) != 30+120+60+30+9 {
+		t.Fatalf("%d lines", len(lines))
+	}
+	return lines
 }
