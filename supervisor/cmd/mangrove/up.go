@@ -106,7 +106,7 @@ func (s *system) up(ctx context.Context, hurry <-chan struct{}) error {
 	}
 	for _, serve := range []func() error{
 		func() error { return operator.Serve(socket) },
-		func() error { return health.Serve(s.bound.Health) },
+		func() error { return health.Serve(grpcserver.Spare(s.bound.Health)) },
 		func() error { return figures.Serve(s.bound.Metrics) },
 	} {
 		go func() {
