@@ -113,11 +113,7 @@ func TestCoversWaitWhileTheShelfFlies(t *testing.T) {
 	m.start()
 	mo := m.visit("mo", desktop)
 	mo.claim()
-	m.eventually("all titles are in the library", func() (bool, string) {
-		mo.open("/library")
-		got, err := mo.ask(`() => document.querySelector('.chip[aria-current] span')?.textContent`)
-		return err == nil && got.Str() == fmt.Sprint(titles), got.Str()
-	})
+	mo.seesAll(titles)
 	// Up and down around the end, faster than anybody reads, until all blocks are there.
 	held, err := mo.askFor(patience, `async () => {
 		let most = 0;

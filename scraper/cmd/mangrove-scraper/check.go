@@ -131,19 +131,28 @@ func checkRoom(dir string, floor int64) part {
 
 func gib(n int64) float64 { return float64(n) / (1 << 30) }
 
-// checkSites looks at the descriptions of Sites, and for Chromium if a Site needs it.
-func checkSites(cfg config.Config) ([]part, error) {
-	adapters, end, err := all.Adapters(all.Options{SampleURL: cfg.SampleURL})
+// everyAdapter are the adapters that Mangrove brings and those of the folder of
+// descriptions, which has been looked at once. end releases them.
+func everyAdapter(cfg config.Config) (adapters []source.Adapter, folder *declared.Folder, end func(), err error) {
+	adapters, end, err = all.Adapters(all.Options{SampleURL: cfg.SampleURL})
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
-	defer end()
 	var taken []string
 	for _, a := range adapters {
 		taken = append(taken, a.Site().Key)
 	}
-	folder := declared.NewFolder(sitesDir(cfg), taken...)
-	adapters = append(adapters, declared.Adapters(folder.Look().Started)...)
+	folder = declared.NewFolder(sitesDir(cfg), taken...)
+	return append(adapters, declared.Adapters(folder.Look().Started)...), folder, end, nil
+}
+
+// checkSites looks at the descriptions of Sites, and for Chromium if a Site needs it.
+func checkSites(cfg config.Config) ([]part, error) {
+	adapters, folder, end, err := everyAdapter(cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	sites := part{Part: "sites", Well: true, Said: fmt.Sprintf("%d are read", len(adapters))}
 	if unread := folder.Unread(); len(unread) > 0 {
 		var names []string

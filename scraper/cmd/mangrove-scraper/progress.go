@@ -13,8 +13,6 @@ import (
 	"mangrove/migrations"
 	"mangrove/scraper/internal/checkpoint"
 	"mangrove/scraper/internal/source"
-	"mangrove/scraper/internal/source/all"
-	"mangrove/scraper/internal/source/declared"
 	"mangrove/scraper/internal/store"
 )
 
@@ -112,16 +110,11 @@ func progress(ctx context.Context, cfg config.Config, args []string, out io.Writ
 
 // workPrefixes are the Sites by key: where a checkpoint lies is for its Site to say.
 func workPrefixes(cfg config.Config) (map[string]source.Site, error) {
-	adapters, end, err := all.Adapters(all.Options{SampleURL: cfg.SampleURL})
+	adapters, _, end, err := everyAdapter(cfg)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	var taken []string
-	for _, a := range adapters {
-		taken = append(taken, a.Site().Key)
-	}
-	adapters = append(adapters, declared.Adapters(declared.NewFolder(sitesDir(cfg), taken...).Look().Started)...)
 	sites := map[string]source.Site{}
 	for _, a := range adapters {
 		sites[a.Site().Key] = a.Site()

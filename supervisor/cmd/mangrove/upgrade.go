@@ -246,16 +246,20 @@ func writeRecord(c config.Config, r upgrade.Record) error {
 	return nil
 }
 
-// begun is the attempt that has begun and was not judged.
-func begun(c config.Config) (upgrade.Record, error) {
+// begun is the attempt that has begun and was not judged, with the settings it is of.
+func begun() (config.Config, upgrade.Record, error) {
+	c, err := configured()
+	if err != nil {
+		return c, upgrade.Record{}, err
+	}
 	all, err := upgrade.Records(c.DataDir)
 	if err != nil {
-		return upgrade.Record{}, coded(config.ExitFailure, "%s", err)
+		return c, upgrade.Record{}, coded(config.ExitFailure, "%s", err)
 	}
 	if len(all) == 0 || all[len(all)-1].Outcome != upgrade.UnderWay {
-		return upgrade.Record{}, coded(config.ExitFailure, "no attempt has begun on %s; begin one: mangrove upgrade begin --installed FOLDER", c.DataDir)
+		return c, upgrade.Record{}, coded(config.ExitFailure, "no attempt has begun on %s; begin one: mangrove upgrade begin --installed FOLDER", c.DataDir)
 	}
-	return all[len(all)-1], nil
+	return c, all[len(all)-1], nil
 }
 
 type upgradeBackupCommand struct {
@@ -270,11 +274,7 @@ func (upgradeBackupCommand) Help() string {
 
 // Run is `mangrove upgrade backup`.
 func (cmd upgradeBackupCommand) Run(con console) error {
-	c, err := configured()
-	if err != nil {
-		return err
-	}
-	r, err := begun(c)
+	c, r, err := begun()
 	if err != nil {
 		return err
 	}
@@ -312,11 +312,7 @@ func (upgradeFailCommand) Help() string {
 
 // Run is `mangrove upgrade fail`.
 func (cmd upgradeFailCommand) Run(con console) error {
-	c, err := configured()
-	if err != nil {
-		return err
-	}
-	r, err := begun(c)
+	c, r, err := begun()
 	if err != nil {
 		return err
 	}
@@ -343,11 +339,7 @@ const lookEvery = time.Second
 
 // Run is `mangrove upgrade verify`.
 func (cmd upgradeVerifyCommand) Run(con console) error {
-	c, err := configured()
-	if err != nil {
-		return err
-	}
-	r, err := begun(c)
+	c, r, err := begun()
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ const library = (() => {
       if (next) blocks.append(next);
       await aFrame();
       if (!flying) release(rest);
-      for (const box of rest.querySelectorAll('.pick')) box.checked = picked.has(box.value);
+      tick(rest);
       shelf.append(rest);
       if (next) watchEnd(next);
       remember();
@@ -59,6 +59,10 @@ const library = (() => {
     const tiles = [...block.querySelector('.grid, .rows').children], rest = document.createDocumentFragment();
     rest.append(...tiles.slice(24));
     return rest;
+  }
+  // tick shows in what was fetched what was selected before.
+  function tick(within) {
+    for (const box of within.querySelectorAll('.pick')) box.checked = picked.has(box.value);
   }
   // take puts a fetched block at the end, or in the place of another.
   function take(fresh, old) {
@@ -79,7 +83,7 @@ const library = (() => {
       old.replaceWith(fresh);
       if (held) { const again = fresh.querySelector('a[href="' + CSS.escape(held) + '"]'); if (again) again.focus({ preventScroll: true }); }
     } else blocks.append(fresh);
-    for (const box of fresh.querySelectorAll('.pick')) box.checked = picked.has(box.value);
+    tick(fresh);
     watch.observe(fresh);
     return fresh;
   }
@@ -240,7 +244,7 @@ const library = (() => {
       clearTimeout(soon);
       history[again ? 'replaceState' : 'pushState']({}, '', link.href);
       blocks.replaceChildren(...[fresh, next].filter(Boolean).map((n) => document.importNode(n, true)));
-      for (const box of blocks.querySelectorAll('.pick')) box.checked = picked.has(box.value);
+      tick(blocks);
       earlier(fresh.dataset.after !== '');
       // On the first screen nothing moves; further down the letter comes to the top.
       const above = railEdge() - form.getBoundingClientRect().top;
